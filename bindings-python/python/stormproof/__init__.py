@@ -1,0 +1,1 @@
+"""stormproof for Python."""

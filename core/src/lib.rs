@@ -1,0 +1,3 @@
+//! stormproof core.
+#![no_std]
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! An HTTP server that fails on purpose.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Every command of the README, one file per verb.
+fn main() {}
