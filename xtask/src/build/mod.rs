@@ -1,0 +1,31 @@
+//! `cargo xtask build`: the packages.
+
+pub mod npm;
+pub mod packages;
+pub mod python;
+pub mod wasm;
+
+use anyhow::{Result, bail};
+
+/// Builds what is named; without a name, all that tests and the demo run on.
+pub fn run(names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        wasm::build()?;
+        npm::build()?;
+        return python::build();
+    }
+    for name in names {
+        match name.as_str() {
+            "wasm" => wasm::build()?,
+            "npm" => npm::build()?,
+            "python" => python::build()?,
+            "packages" => {
+                packages::tarball()?;
+                packages::wheel()?;
+                packages::sdist()?;
+            }
+            _ => bail!("cargo xtask build [wasm | npm | python | packages]…, not `{name}`"),
+        }
+    }
+    Ok(())
+}

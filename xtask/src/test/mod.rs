@@ -1,0 +1,80 @@
+//! `cargo xtask test`: every test there is, all languages, as named steps.
+
+mod packages;
+mod report;
+mod steps;
+mod vectors;
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use report::{Report, Verdict};
+use steps::STEPS;
+
+/// Runs all steps, the quick ones, or those that are named.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let selection = Selection::parse(arguments)?;
+    if selection.list {
+        for step in STEPS {
+            println!("{:<14} {}", step.name, step.about);
+        }
+        println!("{:<14} {}", vectors::NAME, vectors::ABOUT);
+        return Ok(());
+    }
+    let mut report = Report::default();
+    let mut runs = Vec::new();
+    for step in STEPS.iter().filter(|step| selection.has(step)) {
+        println!("\n== {}: {}", step.name, step.about);
+        let start = Instant::now();
+        let result = (step.run)();
+        let elapsed = start.elapsed();
+        if step.runs_vectors {
+            runs.push(vectors::Run::new(step.name, &result));
+        }
+        report.add(step.name, Verdict::of(result.map(drop)), elapsed);
+    }
+    if runs.len() == STEPS.iter().filter(|step| step.runs_vectors).count() {
+        println!("\n== {}: {}", vectors::NAME, vectors::ABOUT);
+        let start = Instant::now();
+        let verdict = Verdict::of(vectors::compare(&runs));
+        report.add(vectors::NAME, verdict, start.elapsed());
+    }
+    report.close()
+}
+
+struct Selection {
+    quick: bool,
+    list: bool,
+    names: Vec<String>,
+}
+
+impl Selection {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut selection = Self {
+            quick: false,
+            list: false,
+            names: Vec::new(),
+        };
+        for argument in arguments {
+            match argument.as_str() {
+                "--quick" => selection.quick = true,
+                "--list" => selection.list = true,
+                name if name == vectors::NAME || STEPS.iter().any(|step| step.name == name) => {
+                    selection.names.push(name.to_owned());
+                }
+                _ => bail!("`{argument}` is no step: see cargo xtask test --list"),
+            }
+        }
+        Ok(selection)
+    }
+
+    fn has(&self, step: &steps::Step) -> bool {
+        if self.names.is_empty() {
+            return step.quick || !self.quick;
+        }
+        self.names
+            .iter()
+            .any(|name| name == step.name || (name == vectors::NAME && step.runs_vectors))
+    }
+}

@@ -1,0 +1,224 @@
+//! The steps in their order. Each makes what it needs, so that it can be run alone.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::packages;
+use crate::{build, doctor, process, workspace};
+
+/// One line of the report.
+pub struct Step {
+    /// What `cargo xtask test NAME` calls it.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Whether `--quick` has it.
+    pub quick: bool,
+    /// Whether it prints a line about the vectors.
+    pub runs_vectors: bool,
+    /// Answers with what was printed, as far as the vectors are in it.
+    pub run: fn() -> Result<String>,
+}
+
+const fn quick(name: &'static str, about: &'static str, run: fn() -> Result<String>) -> Step {
+    Step {
+        name,
+        about,
+        quick: true,
+        runs_vectors: false,
+        run,
+    }
+}
+
+const fn full(name: &'static str, about: &'static str, run: fn() -> Result<String>) -> Step {
+    Step {
+        name,
+        about,
+        quick: false,
+        runs_vectors: false,
+        run,
+    }
+}
+
+const fn runner(name: &'static str, about: &'static str, run: fn() -> Result<String>) -> Step {
+    Step {
+        name,
+        about,
+        quick: true,
+        runs_vectors: true,
+        run,
+    }
+}
+
+/// All steps but the comparison of the vectors, which comes last.
+pub const STEPS: &[Step] = &[
+    quick("fmt", "the Rust code is formatted", fmt),
+    full("clippy", "the Rust code has no warnings", clippy),
+    full("no-std", "the core builds without std", no_std),
+    runner("rust", "tests of the Rust crates", rust),
+    full("doc", "the core's documentation has no warnings", doc),
+    quick("wasm", "core.wasm has no imports", wasm),
+    quick("npm", "the npm package builds and its types hold", npm),
+    runner("node", "tests of the npm package", node),
+    quick(
+        "python",
+        "the Python package builds and its types hold",
+        python,
+    ),
+    runner("pytest", "tests of the Python package", pytest),
+    full(
+        "npm-package",
+        "the packed npm package runs in an empty project",
+        packages::npm,
+    ),
+    full(
+        "wheel",
+        "the wheel runs in an empty environment, the sdist has the sources only",
+        packages::python,
+    ),
+];
+
+fn fmt() -> Result<String> {
+    silent(process::run(cargo().args(["fmt", "--all", "--check"])))
+}
+
+fn clippy() -> Result<String> {
+    silent(process::run(cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ])))
+}
+
+fn no_std() -> Result<String> {
+    for target in ["thumbv7em-none-eabi", "wasm32-unknown-unknown"] {
+        doctor::target(target)?;
+        process::run(cargo().args([
+            "build",
+            "--package",
+            "stormproof",
+            "--no-default-features",
+            "--target",
+            target,
+        ]))?;
+    }
+    Ok(String::new())
+}
+
+fn rust() -> Result<String> {
+    // An extension module is linked by the interpreter that loads it: pytest tests that crate.
+    let arguments = [
+        "test",
+        "--workspace",
+        "--exclude",
+        "stormproof-python",
+        "--",
+        "--nocapture",
+    ];
+    process::tee(cargo().args(arguments))
+}
+
+fn doc() -> Result<String> {
+    silent(process::run(
+        cargo().env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--no-deps",
+            "--package",
+            "stormproof",
+        ]),
+    ))
+}
+
+fn wasm() -> Result<String> {
+    build::wasm::build()?;
+    silent(build::wasm::check_imports())
+}
+
+fn npm() -> Result<String> {
+    build::npm::build()?;
+    let mut tsc = Command::new(workspace::npm_program("tsc"));
+    silent(process::run(
+        tsc.current_dir(workspace::path("npm")).arg("--noEmit"),
+    ))
+}
+
+fn node() -> Result<String> {
+    build::npm::build()?;
+    doctor::source("npm/test")?;
+    let folder = workspace::path("npm");
+    let mut tests = Vec::new();
+    find(&folder.join("test"), ".test.ts", &mut tests)?;
+    let mut node = Command::new("node");
+    node.current_dir(&folder)
+        .args(["--import", "tsx", "--test", "--test-reporter=spec"])
+        .args(
+            tests
+                .iter()
+                .filter_map(|test| test.strip_prefix(&folder).ok()),
+        );
+    process::tee(&mut node)
+}
+
+fn python() -> Result<String> {
+    build::python::build()?;
+    let mut mypy = Command::new(workspace::venv_program("mypy"));
+    mypy.current_dir(workspace::root()).args([
+        "--config-file=bindings-python/pyproject.toml",
+        "--strict",
+        "--cache-dir=target/mypy",
+        "bindings-python/python/stormproof",
+    ]);
+    silent(process::run(&mut mypy))
+}
+
+fn pytest() -> Result<String> {
+    build::python::build()?;
+    let folders: Vec<&str> = ["tests/python", "bindings-python/tests"]
+        .into_iter()
+        .filter(|folder| workspace::path(folder).exists())
+        .collect();
+    if folders.is_empty() {
+        doctor::source("tests/python")?;
+    }
+    let mut pytest = Command::new(workspace::venv_program("pytest"));
+    pytest
+        .current_dir(workspace::root())
+        .env("PYTHONUNBUFFERED", "1")
+        .args([
+            "--config-file=bindings-python/pyproject.toml",
+            "--rootdir=.",
+            "--capture=no",
+        ])
+        .args(folders);
+    process::tee(&mut pytest)
+}
+
+fn cargo() -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(workspace::root());
+    cargo
+}
+
+fn silent(result: Result<()>) -> Result<String> {
+    result.map(|()| String::new())
+}
+
+fn find(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) -> Result<()> {
+    let mut entries = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()?;
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() {
+            find(&entry, ending, found)?;
+        } else if entry.to_string_lossy().ends_with(ending) {
+            found.push(entry);
+        }
+    }
+    Ok(())
+}

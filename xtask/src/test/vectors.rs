@@ -1,0 +1,179 @@
+//! The shared vectors: every host must have passed the same number and made the same steps.
+
+use anyhow::{Result, bail};
+
+use crate::doctor::Missing;
+
+/// What `cargo xtask test NAME` calls the comparison.
+pub const NAME: &str = "vectors";
+
+/// What it shows.
+pub const ABOUT: &str = "Rust, Node and Python took the same decisions";
+
+/// What one step printed about the vectors.
+pub struct Run {
+    step: &'static str,
+    lines: Result<Vec<Line>, String>,
+    skipped: bool,
+}
+
+impl Run {
+    /// The vector lines within what the step printed; a step that failed tells nothing.
+    pub fn new(step: &'static str, result: &Result<String>) -> Self {
+        match result {
+            Ok(text) => Self {
+                step,
+                lines: Ok(text.lines().filter_map(Line::parse).collect()),
+                skipped: false,
+            },
+            Err(error) => Self {
+                step,
+                lines: Err(format!("{error:#}")),
+                skipped: error.is::<Missing>(),
+            },
+        }
+    }
+}
+
+/// `vectors <host>: N passed, N failed, steps <16 hex digits>`.
+#[derive(Clone, Debug, PartialEq)]
+struct Line {
+    host: String,
+    passed: u64,
+    failed: u64,
+    steps: String,
+}
+
+impl Line {
+    /// Test runners put their own text in front of a line.
+    fn parse(text: &str) -> Option<Self> {
+        let text = &text[text.find("vectors ")? + "vectors ".len()..];
+        let (host, counts) = text.split_once(": ")?;
+        let mut parts = counts.trim().splitn(3, ", ");
+        let passed = parts.next()?.strip_suffix(" passed")?.parse().ok()?;
+        let failed = parts.next()?.strip_suffix(" failed")?.parse().ok()?;
+        let steps = parts.next()?.strip_prefix("steps ")?.get(..16)?;
+        let hex = steps.bytes().all(|byte| byte.is_ascii_hexdigit());
+        hex.then(|| Self {
+            host: host.to_owned(),
+            passed,
+            failed,
+            steps: steps.to_ascii_lowercase(),
+        })
+    }
+}
+
+/// Fails unless each run has lines and all lines say the same.
+pub fn compare(runs: &[Run]) -> Result<()> {
+    let mut all: Vec<&Line> = Vec::new();
+    let mut faults = Vec::new();
+    for run in runs {
+        match &run.lines {
+            Ok(lines) if lines.is_empty() => {
+                faults.push(format!("step {} printed no line `vectors …`", run.step))
+            }
+            Ok(lines) => all.extend(lines),
+            Err(_) if run.skipped => {}
+            Err(error) => faults.push(format!("step {} failed ({error})", run.step)),
+        }
+    }
+    for line in &all {
+        println!(
+            "vectors {}: {} passed, {} failed, steps {}",
+            line.host, line.passed, line.failed, line.steps
+        );
+        let first = all[0];
+        if line.failed > 0 || line.passed == 0 {
+            faults.push(format!(
+                "{} passed {} and failed {}",
+                line.host, line.passed, line.failed
+            ));
+        }
+        if line.passed != first.passed {
+            faults.push(format!(
+                "{} passed {}, {} passed {}",
+                first.host, first.passed, line.host, line.passed
+            ));
+        }
+        if line.steps != first.steps {
+            faults.push(format!(
+                "{} made the steps {}, {} made {}",
+                first.host, first.steps, line.host, line.steps
+            ));
+        }
+    }
+    if !faults.is_empty() {
+        bail!("{}", faults.join("; "));
+    }
+    if let Some(run) = runs.iter().find(|run| run.skipped) {
+        bail!(Missing::new(
+            format!("the run of step {}", run.step),
+            "see there"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(step: &'static str, text: &str) -> Run {
+        Run::new(step, &Ok(text.to_owned()))
+    }
+
+    fn fault(runs: &[Run]) -> String {
+        compare(runs).unwrap_err().to_string()
+    }
+
+    const RUST: &str =
+        "test vectors ... vectors rust: 12 passed, 0 failed, steps 00ff00ff00ff00ff\nok";
+    const NODE: &str = "vectors node: 12 passed, 0 failed, steps 00FF00ff00ff00ff";
+
+    #[test]
+    fn a_line_is_found_behind_the_text_of_a_runner() {
+        let line =
+            Line::parse("test all ... vectors rust: 3 passed, 1 failed, steps 0123456789abcdef.")
+                .unwrap();
+        assert_eq!(
+            (line.host.as_str(), line.passed, line.failed),
+            ("rust", 3, 1)
+        );
+        assert_eq!(
+            Line::parse("vectors rust: 3 passed, 1 failed, steps 01234"),
+            None
+        );
+        assert_eq!(Line::parse("vectors are read from a file: 3"), None);
+    }
+
+    #[test]
+    fn equal_runs_agree() {
+        compare(&[run("rust", RUST), run("node", NODE)]).unwrap();
+    }
+
+    #[test]
+    fn other_steps_other_counts_failures_and_silence_are_faults() {
+        let other = NODE.replace("00FF", "00fe");
+        assert!(fault(&[run("rust", RUST), run("node", &other)]).contains("made the steps"));
+        let fewer = NODE.replace("12 passed", "11 passed");
+        assert!(
+            fault(&[run("rust", RUST), run("node", &fewer)])
+                .contains("rust passed 12, node passed 11")
+        );
+        let failed = NODE.replace("0 failed", "1 failed");
+        assert!(fault(&[run("rust", RUST), run("node", &failed)]).contains("failed 1"));
+        assert!(fault(&[run("rust", RUST), run("node", "")]).contains("step node printed no line"));
+        let none = "vectors rust: 0 passed, 0 failed, steps 00ff00ff00ff00ff";
+        assert!(fault(&[run("rust", none)]).contains("passed 0"));
+    }
+
+    #[test]
+    fn a_run_that_was_skipped_skips_the_comparison() {
+        let skipped = Run::new("node", &Err(Missing::new("node", "install it").into()));
+        assert!(
+            compare(&[run("rust", RUST), skipped])
+                .unwrap_err()
+                .is::<Missing>()
+        );
+    }
+}
