@@ -116,13 +116,15 @@ fn copy(mut from: impl Read) -> String {
 
 fn echo(command: &Command) {
     let root = crate::workspace::root();
-    let folder = command
-        .get_current_dir()
-        .and_then(|folder| folder.strip_prefix(&root).ok())
-        .filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        Some(folder) => println!("$ (cd {} && {})", folder.display(), words(command)),
-        None => println!("$ {}", words(command)),
+    match command.get_current_dir() {
+        Some(folder) if folder != root => {
+            let folder = folder.strip_prefix(&root).unwrap_or(folder);
+            println!("$ (cd {} && {})", folder.display(), words(command));
+        }
+        _ => {
+            let inside = format!("{}/", root.display());
+            println!("$ {}", words(command).replace(&inside, ""));
+        }
     }
 }
 
@@ -148,8 +150,6 @@ fn program(command: &Command) -> String {
 }
 
 fn quoted(word: &str) -> String {
-    let root = format!("{}/", crate::workspace::root().display());
-    let word = word.strip_prefix(&root).unwrap_or(word);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@+%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

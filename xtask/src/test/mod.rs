@@ -36,6 +36,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     if runs.len() == STEPS.iter().filter(|step| step.runs_vectors).count() {
         println!("\n== {}: {}", vectors::NAME, vectors::ABOUT);
+        for line in runs.iter().flat_map(vectors::Run::lines) {
+            println!("{line}");
+        }
         let start = Instant::now();
         let verdict = Verdict::of(vectors::compare(&runs));
         report.add(vectors::NAME, verdict, start.elapsed());

@@ -58,6 +58,7 @@ pub const STEPS: &[Step] = &[
     full("clippy", "the Rust code has no warnings", clippy),
     full("no-std", "the core builds without std", no_std),
     runner("rust", "tests of the Rust crates", rust),
+    quick("xtask", "tests of these commands", xtask),
     full("doc", "the core's documentation has no warnings", doc),
     quick("wasm", "core.wasm has no imports", wasm),
     quick("npm", "the npm package builds and its types hold", npm),
@@ -115,12 +116,17 @@ fn rust() -> Result<String> {
     let arguments = [
         "test",
         "--workspace",
-        "--exclude",
-        "stormproof-python",
+        "--exclude=stormproof-python",
+        "--exclude=xtask",
         "--",
-        "--nocapture",
+        "--show-output",
     ];
     process::tee(cargo().args(arguments))
+}
+
+// Apart from the others, so that its dependencies keep the features they were just built with.
+fn xtask() -> Result<String> {
+    silent(process::run(cargo().args(["test", "--package", "xtask"])))
 }
 
 fn doc() -> Result<String> {

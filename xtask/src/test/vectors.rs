@@ -1,5 +1,7 @@
 //! The shared vectors: every host must have passed the same number and made the same steps.
 
+use std::fmt;
+
 use anyhow::{Result, bail};
 
 use crate::doctor::Missing;
@@ -33,11 +35,16 @@ impl Run {
             },
         }
     }
+
+    /// The lines, to be shown together.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().flatten()
+    }
 }
 
 /// `vectors <host>: N passed, N failed, steps <16 hex digits>`.
 #[derive(Clone, Debug, PartialEq)]
-struct Line {
+pub struct Line {
     host: String,
     passed: u64,
     failed: u64,
@@ -47,7 +54,7 @@ struct Line {
 impl Line {
     /// Test runners put their own text in front of a line.
     fn parse(text: &str) -> Option<Self> {
-        let text = &text[text.find("vectors ")? + "vectors ".len()..];
+        let text = &text[text.rfind("vectors ")? + "vectors ".len()..];
         let (host, counts) = text.split_once(": ")?;
         let mut parts = counts.trim().splitn(3, ", ");
         let passed = parts.next()?.strip_suffix(" passed")?.parse().ok()?;
@@ -61,47 +68,49 @@ impl Line {
             steps: steps.to_ascii_lowercase(),
         })
     }
+
+    fn faults(&self, first: &Self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.failed > 0 || self.passed == 0 {
+            faults.push(format!(
+                "{} passed {} and failed {}",
+                self.host, self.passed, self.failed
+            ));
+        }
+        if self.passed != first.passed {
+            faults.push(format!(
+                "{} passed {}, {} passed {}",
+                first.host, first.passed, self.host, self.passed
+            ));
+        }
+        if self.steps != first.steps {
+            faults.push(format!(
+                "{} made the steps {}, {} made {}",
+                first.host, first.steps, self.host, self.steps
+            ));
+        }
+        faults
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            host,
+            passed,
+            failed,
+            steps,
+        } = self;
+        write!(
+            f,
+            "vectors {host}: {passed} passed, {failed} failed, steps {steps}"
+        )
+    }
 }
 
 /// Fails unless each run has lines and all lines say the same.
 pub fn compare(runs: &[Run]) -> Result<()> {
-    let mut all: Vec<&Line> = Vec::new();
-    let mut faults = Vec::new();
-    for run in runs {
-        match &run.lines {
-            Ok(lines) if lines.is_empty() => {
-                faults.push(format!("step {} printed no line `vectors …`", run.step))
-            }
-            Ok(lines) => all.extend(lines),
-            Err(_) if run.skipped => {}
-            Err(error) => faults.push(format!("step {} failed ({error})", run.step)),
-        }
-    }
-    for line in &all {
-        println!(
-            "vectors {}: {} passed, {} failed, steps {}",
-            line.host, line.passed, line.failed, line.steps
-        );
-        let first = all[0];
-        if line.failed > 0 || line.passed == 0 {
-            faults.push(format!(
-                "{} passed {} and failed {}",
-                line.host, line.passed, line.failed
-            ));
-        }
-        if line.passed != first.passed {
-            faults.push(format!(
-                "{} passed {}, {} passed {}",
-                first.host, first.passed, line.host, line.passed
-            ));
-        }
-        if line.steps != first.steps {
-            faults.push(format!(
-                "{} made the steps {}, {} made {}",
-                first.host, first.steps, line.host, line.steps
-            ));
-        }
-    }
+    let faults = faults(runs);
     if !faults.is_empty() {
         bail!("{}", faults.join("; "));
     }
@@ -112,6 +121,26 @@ pub fn compare(runs: &[Run]) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+fn faults(runs: &[Run]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut first: Option<&Line> = None;
+    for run in runs {
+        match &run.lines {
+            Ok(lines) if lines.is_empty() => {
+                faults.push(format!("step {} printed no line `vectors …`", run.step))
+            }
+            Ok(lines) => {
+                for line in lines {
+                    faults.extend(line.faults(first.get_or_insert(line)));
+                }
+            }
+            Err(_) if run.skipped => {}
+            Err(error) => faults.push(format!("step {} failed ({error})", run.step)),
+        }
+    }
+    faults
 }
 
 #[cfg(test)]
