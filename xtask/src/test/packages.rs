@@ -1,6 +1,7 @@
 //! What is published, installed into an empty project and run there.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -36,7 +37,7 @@ pub fn npm() -> Result<String> {
     Ok(String::new())
 }
 
-/// The wheel, and the list of what is in the sdist.
+/// The wheel, and that the sdist has what it takes to build one.
 pub fn python() -> Result<String> {
     let wheel = build::packages::wheel()?;
     let python = doctor::python()?;
@@ -70,22 +71,48 @@ pub fn python() -> Result<String> {
     Ok(String::new())
 }
 
+/// Unpacks and builds the sdist: what it lacks, a user without a wheel lacks too.
 fn sdist() -> Result<()> {
     let sdist = build::packages::sdist()?;
-    let list = process::read(
+    let unpacked = workspace::target().join("packages/sdist");
+    let _ = fs::remove_dir_all(&unpacked);
+    process::run(
         Command::new(workspace::venv_program("python"))
-            .args(["-m", "tarfile", "--list"])
-            .arg(&sdist),
+            .args(["-m", "tarfile", "--extract"])
+            .args([&sdist, &unpacked]),
     )?;
-    let unwanted = |file: &&str| {
-        file.contains("/target/")
-            || file.contains("/.venv/")
-            || file.trim_end().ends_with(".so")
-            || file.contains(".whl")
+    let files = files(&unpacked)?;
+    let unwanted = |file: &&PathBuf| {
+        let built = file.extension().is_some_and(|e| e == "so" || e == "whl");
+        built || file.iter().any(|part| part == "target" || part == ".venv")
     };
-    if let Some(file) = list.lines().find(unwanted) {
-        bail!("the sdist has {file}");
+    let inside: Vec<PathBuf> = files
+        .iter()
+        .filter_map(|file| Some(file.strip_prefix(&unpacked).ok()?.to_path_buf()))
+        .collect();
+    if let Some(file) = inside.iter().find(unwanted) {
+        bail!("the sdist has {}", file.display());
     }
-    println!("sdist: {} files", list.lines().count());
-    Ok(())
+    println!("sdist: {} files", inside.len());
+    let project = unpacked.join(format!("stormproof-{}", workspace::VERSION));
+    process::run(
+        build::python::maturin("build")
+            .current_dir(project)
+            .env("CARGO_TARGET_DIR", workspace::target())
+            .args(["--release", "--out"])
+            .arg(unpacked.join("wheel")),
+    )
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }

@@ -76,7 +76,7 @@ pub const STEPS: &[Step] = &[
     ),
     full(
         "wheel",
-        "the wheel runs in an empty environment, the sdist has the sources only",
+        "the wheel runs in an empty environment, the sdist builds",
         packages::python,
     ),
 ];
