@@ -77,16 +77,8 @@ impl Run {
             let mut dice = lock(&self.dice);
             [dice.f64(), dice.f64(), dice.f64()]
         };
-        let mut step = Arc::clone(pick(&phase.mix, choice)?);
-        let mut work = None;
-        if let (Some(workers), Some(capacity)) = (&self.workers, &self.scenario.capacity) {
-            if step.is_answer() {
-                work = workers.admit(capacity.service.at(service));
-                if work.is_none() {
-                    step = Arc::clone(&capacity.when_full);
-                }
-            }
-        }
+        let drawn = pick(&phase.mix, choice)?;
+        let (step, work) = self.admit(drawn, service);
         let elapsed = now.saturating_duration_since(self.started);
         lock(&self.timeline).on_request(elapsed, host, step.result());
         let latency = step.latency.at(latency);
@@ -95,6 +87,19 @@ impl Run {
             latency,
             work,
         })
+    }
+
+    /// The step that is left when the workers have had their say, and their work.
+    fn admit(&self, drawn: &Arc<Step>, service: f64) -> (Arc<Step>, Option<Done>) {
+        match (&self.workers, &self.scenario.capacity) {
+            (Some(workers), Some(capacity)) if drawn.is_answer() => {
+                match workers.admit(capacity.service.at(service)) {
+                    None => (Arc::clone(&capacity.when_full), None),
+                    work => (Arc::clone(drawn), work),
+                }
+            }
+            _ => (Arc::clone(drawn), None),
+        }
     }
 
     /// The timeline from `since_ms` after the start, with the phases since then.
