@@ -142,3 +142,45 @@ impl Track {
         self.log.pop_front().map_or(0, |(_, entry)| entry.bytes())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use hyper::{HeaderMap, Method, Uri};
+
+    #[test]
+    fn all_logs_together_keep_to_their_bound() {
+        let scripts = Scripts::default();
+        let script = Script::parse(r#"{"steps":[200]}"#).expect("a script");
+        for id in ["a", "b"] {
+            scripts.on_script(id, script.clone(), 15).expect("room");
+        }
+        for id in ["a", "b", "b"] {
+            scripts.on_request(id, |step| entry(step, 40 << 20));
+        }
+        let held = |id: &str| {
+            let table = scripts.table();
+            (table.scripts[id].log.len(), table.scripts[id].dropped)
+        };
+        assert_eq!(
+            (held("a"), held("b")),
+            ((0, 1), (2, 0)),
+            "the oldest goes first"
+        );
+        scripts.on_clear("b");
+        assert_eq!(scripts.table().log_bytes, 0);
+    }
+
+    fn entry(step: usize, body: usize) -> Entry {
+        Entry {
+            at_ms: 0.0,
+            method: Method::GET,
+            uri: Uri::from_static("/s/a"),
+            headers: HeaderMap::new(),
+            body: Bytes::from(vec![0; body]),
+            connection: 1,
+            step,
+        }
+    }
+}

@@ -58,7 +58,7 @@ fn kill_resets_everything_and_ends() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_what_is_allowed() {
+fn a_bad_step_is_named_with_what_is_allowed() {
     for (step, said) in [
         (r#"{"status":99}"#, "status is 99; allowed: 200 to 999"),
         ("70000", "status is 70000; allowed: 200 to 999"),
@@ -112,6 +112,10 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         let error = Step::parse(step).expect_err(step).to_string();
         assert!(error.contains(said), "{step}: {error}");
     }
+}
+
+#[test]
+fn a_bad_script_is_named_with_what_is_allowed() {
     for (script, said) in [
         (r#"{"steps":[]}"#, "steps is []; allowed: at least one step"),
         (r#"{"steps":[200],"then":1}"#, "unknown field `then`"),
@@ -121,6 +125,10 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         let error = Script::parse(script).expect_err(script).to_string();
         assert!(error.contains(said), "{script}: {error}");
     }
+}
+
+#[test]
+fn a_bad_scenario_is_named_with_what_is_allowed() {
     let phase = r#"{"name":"a","until_ms":5,"mix":[{"weight":1,"step":200}]}"#;
     for (scenario, said) in [
         (
