@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use rustix::fs::{FlockOperation, flock};
 
 use crate::workspace;
 
@@ -26,9 +27,7 @@ impl Step<'_> {
         // What is stamped lies in the checkout, whatever CARGO_TARGET_DIR says.
         let folder = workspace::path("target/stamps");
         fs::create_dir_all(&folder)?;
-        let lock = fs::File::create(folder.join("lock"))?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
-
+        let _lock = lock(&folder)?;
         let stamp = folder.join(self.name);
         let hash = self.hash()?;
         let done = fs::read_to_string(&stamp).is_ok_and(|text| text == hash);
@@ -59,6 +58,16 @@ impl Step<'_> {
         }
         Ok(format!("{:016x}", hasher.finish()))
     }
+}
+
+/// One step at a time writes to the checkout, whoever started it.
+fn lock(folder: &Path) -> Result<fs::File> {
+    let lock = fs::File::create(folder.join("lock"))?;
+    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        println!("waiting for another cargo xtask in this checkout");
+        flock(&lock, FlockOperation::LockExclusive)?;
+    }
+    Ok(lock)
 }
 
 /// Folders and files that builds write among the sources.

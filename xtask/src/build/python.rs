@@ -1,11 +1,15 @@
 //! The Python package, installed in place into `.venv`.
 
+use std::fs;
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::stamp::Step;
 use crate::{doctor, process, workspace};
+
+/// Shows that this environment, and not one that it replaced, has the package.
+const INSTALLED: &str = ".venv/stormproof-is-installed";
 
 /// Makes `.venv` with the tools that `tests/requirements.txt` names.
 pub fn install() -> Result<()> {
@@ -65,10 +69,14 @@ pub fn build() -> Result<()> {
             "xtask/src/build/python.rs",
         ],
         facts: &[],
-        outputs: &["bindings-python/python/stormproof/_core.abi3.so"],
+        outputs: &["bindings-python/python/stormproof/_core.abi3.so", INSTALLED],
     };
     // The wheel's own profile: what is tested and measured is what ships, and one build serves both.
-    step.run(|| process::run(maturin("develop").args(["--release"])))
+    step.run(|| {
+        process::run(maturin("develop").arg("--release"))?;
+        fs::write(workspace::path(INSTALLED), "")?;
+        Ok(())
+    })
 }
 
 /// maturin, at work on the package and the environment.

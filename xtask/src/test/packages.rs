@@ -76,11 +76,11 @@ fn sdist() -> Result<()> {
     let sdist = build::packages::sdist()?;
     let unpacked = workspace::target().join("packages/sdist");
     let _ = fs::remove_dir_all(&unpacked);
-    process::run(
-        Command::new(workspace::venv_program("python"))
-            .args(["-m", "tarfile", "--extract"])
-            .args([&sdist, &unpacked]),
-    )?;
+    fs::create_dir_all(&unpacked)?;
+    // Its files bear a date of long ago: cargo must see them as new (-m).
+    let mut tar = Command::new("tar");
+    tar.arg("-xzmf").arg(&sdist).arg("-C").arg(&unpacked);
+    process::run(&mut tar)?;
     let files = files(&unpacked)?;
     let unwanted = |file: &&PathBuf| {
         let built = file.extension().is_some_and(|e| e == "so" || e == "whl");
@@ -98,7 +98,11 @@ fn sdist() -> Result<()> {
     process::run(
         build::python::maturin("build")
             .current_dir(project)
-            .env("CARGO_TARGET_DIR", workspace::target())
+            // Cargo would take the workspace's own build for this one.
+            .env(
+                "CARGO_TARGET_DIR",
+                workspace::target().join("packages/sdist-target"),
+            )
             .args(["--release", "--out"])
             .arg(unpacked.join("wheel")),
     )

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::packages;
 use crate::{build, doctor, process, workspace};
@@ -159,6 +159,9 @@ fn node() -> Result<String> {
     let folder = workspace::path("npm");
     let mut tests = Vec::new();
     find(&folder.join("test"), ".test.ts", &mut tests)?;
+    if tests.is_empty() {
+        bail!("npm/test has no file that ends in .test.ts");
+    }
     let mut node = Command::new("node");
     node.current_dir(&folder)
         .args(["--import", "tsx", "--test", "--test-reporter=spec"])
