@@ -1,0 +1,105 @@
+//! What the engine remembers of a call.
+
+use crate::backoff::Growth;
+use crate::breaker::Admission;
+use crate::step::{Outcome, Safety, Why};
+use crate::time::{Instant, Nanos};
+
+/// A call, whatever its phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub safety: Safety,
+    pub deadline: Option<Instant>,
+    pub attempts: u32,
+    pub growth: Growth,
+    pub last: Option<Outcome>,
+    pub total_wait: Nanos,
+    pub token: Token,
+    /// A 421 or 425 was retried already.
+    pub retried_once: bool,
+    /// Where the breaker counts whole calls: its leave for this one.
+    pub admission: Option<Admission>,
+}
+
+/// The budget's token of a retry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    None,
+    /// Taken; the retry has not been sent.
+    Held(u64),
+    /// Taken; the retry is on its way.
+    Spent(u64),
+}
+
+/// What stands in a slot of the call table.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entry {
+    Live {
+        call: Call,
+        phase: Phase,
+    },
+    /// An attempt that its call has left behind and that may still run.
+    Abandoned {
+        lease: Instant,
+        holds_permit: bool,
+    },
+}
+
+/// Where a call stands. One `until` folds all limits that hold there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Phase {
+    Queued {
+        until: Option<Instant>,
+    },
+    Running {
+        until: Option<Instant>,
+        admission: Option<Admission>,
+    },
+    Waiting {
+        until: Instant,
+        why: Why,
+    },
+}
+
+impl Call {
+    /// Would something that happens at `instant` happen at or after the deadline?
+    pub fn is_deadline_by(&self, instant: Instant) -> bool {
+        self.deadline.is_some_and(|deadline| instant >= deadline)
+    }
+
+    pub fn rebase(&mut self, by: Nanos) {
+        if let Some(deadline) = &mut self.deadline {
+            deadline.rebase(by);
+        }
+        if let Some(admission) = &mut self.admission {
+            admission.rebase(by);
+        }
+    }
+}
+
+impl Phase {
+    pub fn rebase(&mut self, by: Nanos) {
+        match self {
+            Self::Waiting { until, .. } => until.rebase(by),
+            Self::Queued { until } => until.iter_mut().for_each(|until| until.rebase(by)),
+            Self::Running { until, admission } => {
+                until.iter_mut().for_each(|until| until.rebase(by));
+                admission
+                    .iter_mut()
+                    .for_each(|admission| admission.rebase(by));
+            }
+        }
+    }
+}
+
+impl Entry {
+    pub fn rebase(&mut self, by: Nanos) {
+        match self {
+            Self::Live { call, phase } => {
+                call.rebase(by);
+                phase.rebase(by);
+            }
+            Self::Abandoned { lease, .. } => lease.rebase(by),
+        }
+    }
+}

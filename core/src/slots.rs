@@ -1,0 +1,143 @@
+//! The call table: slots that are used again, ids that are not.
+
+use alloc::vec::Vec;
+
+use crate::step::CallId;
+
+/// A slot is retired when fewer generations than this are left, so that no single call can use
+/// them up.
+const RESERVE: u32 = 1 << 24;
+const NOBODY: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Slot<T> {
+    generation: u32,
+    entry: Entry<T>,
+}
+
+#[derive(Clone, Debug)]
+enum Entry<T> {
+    Free { next: u32 },
+    Retired,
+    Used(T),
+}
+
+/// Entries named by a slot and a generation. O(1), and no allocation once it has grown.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots<T> {
+    slots: Vec<Slot<T>>,
+    free: u32,
+    used: u32,
+    limit: u32,
+}
+
+impl<T> Slots<T> {
+    pub fn new(limit: u32) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: NOBODY,
+            used: 0,
+            limit,
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.used >= self.limit
+            || (self.free == NOBODY && self.slots.len() >= 1 << CallId::SLOT_BITS)
+    }
+
+    /// The new entry's id; `None` when the table is full.
+    pub fn insert(&mut self, value: T) -> Option<CallId> {
+        if self.is_full() {
+            return None;
+        }
+        let place = self.free;
+        let place = match self.slots.get_mut(place as usize) {
+            Some(slot) => {
+                if let Entry::Free { next } = slot.entry {
+                    self.free = next;
+                }
+                slot.generation += 1;
+                slot.entry = Entry::Used(value);
+                place
+            }
+            None => {
+                self.slots.push(Slot {
+                    generation: 1,
+                    entry: Entry::Used(value),
+                });
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.used += 1;
+        Some(CallId::new(place, self.slots[place as usize].generation))
+    }
+
+    pub fn get(&self, id: CallId) -> Option<&T> {
+        let slot = self.slots.get(id.slot() as usize)?;
+        match &slot.entry {
+            Entry::Used(value) if u64::from(slot.generation) == id.generation() => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn get_mut(&mut self, id: CallId) -> Option<&mut T> {
+        let slot = self.slots.get_mut(id.slot() as usize)?;
+        match &mut slot.entry {
+            Entry::Used(value) if u64::from(slot.generation) == id.generation() => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The id of the entry that stands in this slot now.
+    pub fn id_at(&self, place: u32) -> CallId {
+        CallId::new(place, self.slots[place as usize].generation)
+    }
+
+    /// A new id for the same entry; the old one names nothing from now on.
+    pub fn renew(&mut self, id: CallId) -> CallId {
+        let slot = &mut self.slots[id.slot() as usize];
+        slot.generation = slot.generation.saturating_add(1);
+        CallId::new(id.slot(), slot.generation)
+    }
+
+    pub fn remove(&mut self, id: CallId) {
+        let slot = &mut self.slots[id.slot() as usize];
+        self.used -= 1;
+        if slot.generation > u32::MAX - RESERVE {
+            slot.entry = Entry::Retired;
+        } else {
+            slot.entry = Entry::Free { next: self.free };
+            self.free = id.slot();
+        }
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.slots
+            .iter_mut()
+            .filter_map(|slot| match &mut slot.entry {
+                Entry::Used(value) => Some(value),
+                _ => None,
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_never_used_again() {
+        let mut slots = Slots::new(2);
+        let first = slots.insert('a').unwrap();
+        let second = slots.insert('b').unwrap();
+        assert_eq!(slots.insert('c'), None);
+        let renewed = slots.renew(first);
+        assert_eq!((slots.get(first), slots.get(renewed)), (None, Some(&'a')));
+        slots.remove(renewed);
+        let third = slots.insert('c').unwrap();
+        assert!(![first, second, renewed].contains(&third));
+        assert_eq!(slots.get(CallId::NONE), None);
+        assert_eq!(slots.get(CallId::from_bits(u64::MAX)), None);
+    }
+}
