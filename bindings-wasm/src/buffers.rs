@@ -50,9 +50,7 @@ pub fn text_at(buffer: &[u8], start: u32, len: u32) -> &str {
 /// `len` bytes of the buffer; empty where it has less.
 pub fn bytes_at(buffer: &[u8], start: u32, len: u32) -> &[u8] {
     let (start, len) = (start as usize, len as usize);
-    buffer
-        .get(start..start.saturating_add(len))
-        .unwrap_or_default()
+    buffer.get(start..start.saturating_add(len)).unwrap_or_default()
 }
 
 impl Buffers {

@@ -144,11 +144,7 @@ pub fn snapshot(handle: u32, now: f64) -> u32 {
             counters.total_wait as f64 / 1e6,
             counters.late_results as f64,
         ];
-        let kinds = counters
-            .failures
-            .iter()
-            .chain(&counters.refusals)
-            .map(|count| *count as f64);
+        let kinds = counters.failures.iter().chain(&counters.refusals).map(|count| *count as f64);
         for (cell, number) in buffers.step.iter_mut().zip(head.into_iter().chain(kinds)) {
             *cell = number;
         }
@@ -166,9 +162,7 @@ pub fn explain(handle: u32, name_len: u32) -> u32 {
             return 0;
         };
         let Some(decision) = decision else { return 0 };
-        let text = host
-            .engine
-            .explain(&decision, text_at(&buffers.text, 0, name_len));
+        let text = host.engine.explain(&decision, text_at(&buffers.text, 0, name_len));
         buffers.put_text(&text)
     })
 }
@@ -181,9 +175,7 @@ fn on_event(handle: u32, now: f64, call: f64, event: impl FnOnce(&Host) -> Event
         let word = next_word(&mut buffers.word, host);
         let event = event(host);
         let now = Instant::from_millis_f64(now);
-        let step = host
-            .engine
-            .on_event(now, CallId::from_bits(call as u64), event, word);
+        let step = host.engine.on_event(now, CallId::from_bits(call as u64), event, word);
         put_step(buffers, step)
     })
 }
@@ -233,9 +225,7 @@ fn put_step(buffers: &mut Buffers, step: Step) -> u32 {
 fn put_decision(cells: &mut [f64], decision: &Decision) {
     cells[8] = f64::from(decision.reason.code());
     cells[9] = f64::from(decision.attempts);
-    cells[10] = decision
-        .last_kind
-        .map_or(NONE, |kind| f64::from(kind.code()));
+    cells[10] = decision.last_kind.map_or(NONE, |kind| f64::from(kind.code()));
     cells[11] = f64::from(decision.last_status);
     cells[12] = decision.at.as_millis_f64();
     cells[13] = instant(decision.retry_at);
@@ -248,9 +238,7 @@ fn decision(cells: &[f64]) -> Option<Decision> {
     Some(Decision {
         reason: stormproof::Reason::from_code(cells[8] as u8)?,
         attempts: cells[9] as u32,
-        last_kind: (cells[10] >= 0.0)
-            .then(|| Kind::from_code(cells[10] as u8))
-            .flatten(),
+        last_kind: (cells[10] >= 0.0).then(|| Kind::from_code(cells[10] as u8)).flatten(),
         last_status: cells[11] as u16,
         at: Instant::from_millis_f64(cells[12]),
         retry_at: (cells[13] >= 0.0).then(|| Instant::from_millis_f64(cells[13])),

@@ -31,10 +31,7 @@ impl Pool {
         let index = match self.0.iter().position(free) {
             Some(index) => index,
             None if self.0.len() < 1 << INDEX_BITS => {
-                self.0.push(Place {
-                    generation: 0,
-                    host: None,
-                });
+                self.0.push(Place { generation: 0, host: None });
                 self.0.len() - 1
             }
             None => return None,
@@ -46,9 +43,7 @@ impl Pool {
     }
 
     fn place(&mut self, handle: u32) -> Option<&mut Place> {
-        let place = self
-            .0
-            .get_mut((handle & ((1 << INDEX_BITS) - 1)) as usize)?;
+        let place = self.0.get_mut((handle & ((1 << INDEX_BITS) - 1)) as usize)?;
         (place.generation == handle >> INDEX_BITS).then_some(place)
     }
 

@@ -23,9 +23,7 @@ pub fn retry_after(ms_len: i32, x_ms_len: i32, plain_len: i32, date_len: i32, wa
             retry_after: next(plain_len),
             date: next(date_len),
         };
-        fields
-            .delay_ms(wall as u64)
-            .map_or(-1.0, |millis| millis as f64)
+        fields.delay_ms(wall as u64).map_or(-1.0, |millis| millis as f64)
     })
 }
 
@@ -46,11 +44,7 @@ pub fn idempotency_value(key_len: u32, form: u32) -> i32 {
 #[wasm_bindgen]
 pub fn is_idempotent_method(len: u32) -> u32 {
     buffers::with(|buffers| {
-        u32::from(classify::is_idempotent_method(bytes_at(
-            &buffers.text,
-            0,
-            len,
-        )))
+        u32::from(classify::is_idempotent_method(bytes_at(&buffers.text, 0, len)))
     })
 }
 

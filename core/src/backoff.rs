@@ -2,7 +2,7 @@
 
 use crate::jitter::uniform;
 use crate::step::stable_enum;
-use crate::time::Nanos;
+use crate::time::{Nanos, grown};
 
 stable_enum! {
     /// How a delay is spread so that clients which failed together do not return together.
@@ -46,10 +46,7 @@ pub struct Backoff {
 
 impl Backoff {
     pub(crate) fn new(config: Config) -> Self {
-        Self {
-            growth: Growth::new(&config),
-            config,
-        }
+        Self { growth: Growth::new(&config), config }
     }
 
     /// The delay before the next retry. `word` is a fresh random number.
@@ -75,18 +72,13 @@ pub(crate) struct Growth {
 impl Growth {
     pub fn new(config: &Config) -> Self {
         let base = config.base.min(config.cap);
-        Self {
-            ceiling: base,
-            previous: base,
-            retried: false,
-        }
+        Self { ceiling: base, previous: base, retried: false }
     }
 
     /// Another retry was decided: the ceiling grows, once per retry number.
     pub fn on_retry(&mut self, config: &Config) {
         if self.retried {
-            let grown = self.ceiling as u128 * config.factor as u128 / 1000;
-            self.ceiling = u64::try_from(grown).unwrap_or(u64::MAX).min(config.cap);
+            self.ceiling = grown(self.ceiling, config.factor).min(config.cap);
         }
         self.retried = true;
     }
@@ -127,10 +119,7 @@ mod tests {
     fn ceilings_double_up_to_the_cap() {
         let mut backoff = Backoff::new(config(Jitter::None));
         let delays: [u128; 9] = core::array::from_fn(|_| backoff.on_retry(0).as_millis());
-        assert_eq!(
-            delays,
-            [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 20_000]
-        );
+        assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 6400, 12_800, 20_000]);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The circuit breaker.
 
-use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::classify::Verdict;
 use crate::jitter::{swapped, uniform};
 use crate::step::{Change, ChangeCause, Circuit, Control, stable_enum};
-use crate::time::{Instant, MILLISECOND, Nanos};
+use crate::time::{Instant, MILLISECOND, Nanos, grown};
 use crate::window::{Counts, FailureTimes, Window};
 
 stable_enum! {
@@ -100,17 +100,9 @@ pub struct Report {
 
 #[derive(Clone, Debug)]
 enum State {
-    Closed {
-        run: u64,
-        last_failure: Instant,
-    },
-    Open {
-        until: Instant,
-    },
-    HalfOpen {
-        leases: VecDeque<Instant>,
-        successes: u64,
-    },
+    Closed { run: u64, last_failure: Instant },
+    Open { until: Instant },
+    HalfOpen { leases: Vec<Instant>, successes: u64 },
     ForcedOpen,
     ForcedClosed,
 }
@@ -142,13 +134,10 @@ pub struct CircuitBreaker {
     openings: u32,
     window: Window,
     failure_times: Option<FailureTimes>,
-    spare: VecDeque<Instant>,
+    spare: Vec<Instant>,
 }
 
-const CLOSED: State = State::Closed {
-    run: 0,
-    last_failure: Instant::ORIGIN,
-};
+const CLOSED: State = State::Closed { run: 0, last_failure: Instant::ORIGIN };
 
 impl CircuitBreaker {
     pub(crate) fn new(config: Config) -> Self {
@@ -158,10 +147,8 @@ impl CircuitBreaker {
             refuses_nobody: false,
             openings: 0,
             window: Window::new(config.rolling_window),
-            failure_times: config
-                .failure_threshold
-                .map(|n| FailureTimes::new(n as usize)),
-            spare: VecDeque::with_capacity(config.probes),
+            failure_times: config.failure_threshold.map(|n| FailureTimes::new(n as usize)),
+            spare: Vec::with_capacity(config.probes),
             config,
         }
     }
@@ -173,10 +160,7 @@ impl CircuitBreaker {
         }
         match &self.state {
             State::Closed { .. } | State::ForcedClosed => Ok(()),
-            State::ForcedOpen => Err(Refusal {
-                retry_at: None,
-                forced: true,
-            }),
+            State::ForcedOpen => Err(Refusal { retry_at: None, forced: true }),
             State::Open { until } if now < *until => Err(Refusal::until(*until)),
             State::Open { .. } => Ok(()),
             State::HalfOpen { leases, .. } => match self.earliest_full_lease(leases, now) {
@@ -197,14 +181,7 @@ impl CircuitBreaker {
     pub(crate) fn admit_after_peek(&mut self, now: Instant) -> (Admission, Option<Change>) {
         let change = self.end_open_time(now);
         let lease = self.take_probe_slot(now);
-        (
-            Admission {
-                generation: self.generation,
-                admitted: now,
-                lease,
-            },
-            change,
-        )
+        (Admission { generation: self.generation, admitted: now, lease }, change)
     }
 
     /// An admitted attempt ended. `word` is a fresh random number; it spreads the open time.
@@ -246,11 +223,7 @@ impl CircuitBreaker {
         });
         self.clear();
         let to = self.circuit(now);
-        (from != to).then_some(Change {
-            from,
-            to,
-            cause: ChangeCause::Manual,
-        })
+        (from != to).then_some(Change { from, to, cause: ChangeCause::Manual })
     }
 
     /// The state as seen from outside: open until the open time has passed, then half-open.
@@ -299,11 +272,7 @@ impl CircuitBreaker {
     }
 
     fn on_healthy(&mut self, now: Instant, slow: bool, word: u64) -> Option<Change> {
-        let counted = Counts {
-            healthy: 1,
-            failures: 0,
-            slow: u32::from(slow),
-        };
+        let counted = Counts { healthy: 1, failures: 0, slow: u32::from(slow) };
         let counts = self.window.record(now, counted);
         if let State::Closed { run, .. } = &mut self.state {
             *run = 0;
@@ -319,18 +288,12 @@ impl CircuitBreaker {
         report: Report,
         word: u64,
     ) -> Option<Change> {
-        let counted = Counts {
-            healthy: 0,
-            failures: 1,
-            slow: u32::from(slow),
-        };
+        let counted = Counts { healthy: 0, failures: 1, slow: u32::from(slow) };
         let counts = self.window.record(now, counted);
         let run = self.extend_run(now);
         let window = self.config.rolling_window;
-        let crowded = self
-            .failure_times
-            .as_mut()
-            .is_some_and(|times| times.on_failure(now, window));
+        let crowded =
+            self.failure_times.as_mut().is_some_and(|times| times.on_failure(now, window));
         let reached = |rule: Option<u64>, count: u64| rule.is_some_and(|limit| count >= limit);
         let cause = if crowded {
             ChangeCause::FailureThreshold
@@ -377,10 +340,7 @@ impl CircuitBreaker {
 
     fn is_slow(&self, took: Nanos) -> bool {
         self.config.slow_call_rate.is_some()
-            && self
-                .config
-                .slow_call_duration
-                .is_some_and(|limit| took >= limit)
+            && self.config.slow_call_duration.is_some_and(|limit| took >= limit)
     }
 
     fn on_probe_success(&mut self) -> Option<Change> {
@@ -411,29 +371,23 @@ impl CircuitBreaker {
         let from = self.circuit(now);
         let span = self.open_span(retry_after_ms, word);
         self.openings = self.openings.saturating_add(1);
-        self.enter(State::Open {
-            until: now.after(span),
-        });
-        Change {
-            from,
-            to: Circuit::Open,
-            cause,
-        }
+        self.enter(State::Open { until: now.after(span) });
+        Change { from, to: Circuit::Open, cause }
     }
 
     fn open_span(&self, retry_after_ms: Option<u64>, word: u64) -> Nanos {
-        let grown = self.grown_open_duration();
+        let span = self.grown_open_duration();
         let asked = match retry_after_ms {
-            Some(millis) if self.config.honor_retry_after => millis
-                .saturating_mul(MILLISECOND)
-                .min(self.config.retry_after_max),
+            Some(millis) if self.config.honor_retry_after => {
+                millis.saturating_mul(MILLISECOND).min(self.config.retry_after_max)
+            }
             _ => 0,
         };
         let spread = match self.config.open_jitter {
-            true => uniform(swapped(word), 0, grown / 2),
+            true => uniform(swapped(word), 0, span / 2),
             false => 0,
         };
-        grown.max(asked).saturating_add(spread)
+        span.max(asked).saturating_add(spread)
     }
 
     fn grown_open_duration(&self) -> Nanos {
@@ -442,14 +396,11 @@ impl CircuitBreaker {
             return span;
         }
         for _ in 0..self.openings {
-            let grown = span as u128 * self.config.open_growth as u128 / 1_000;
-            let grown = u64::try_from(grown)
-                .unwrap_or(u64::MAX)
-                .min(self.config.open_cap);
-            if grown == span {
+            let longer = grown(span, self.config.open_growth).min(self.config.open_cap);
+            if longer == span {
                 break;
             }
-            span = grown;
+            span = longer;
         }
         span
     }
@@ -462,16 +413,9 @@ impl CircuitBreaker {
             return None;
         }
         let leases = core::mem::take(&mut self.spare);
-        self.enter(State::HalfOpen {
-            leases,
-            successes: 0,
-        });
+        self.enter(State::HalfOpen { leases, successes: 0 });
         let (from, to) = (Circuit::Open, Circuit::HalfOpen);
-        Some(Change {
-            from,
-            to,
-            cause: ChangeCause::OpenTimeOver,
-        })
+        Some(Change { from, to, cause: ChangeCause::OpenTimeOver })
     }
 
     fn enter(&mut self, state: State) {
@@ -491,7 +435,7 @@ impl CircuitBreaker {
     }
 
     /// The end of the earliest lease if every probe slot is taken at `now`.
-    fn earliest_full_lease(&self, leases: &VecDeque<Instant>, now: Instant) -> Option<Instant> {
+    fn earliest_full_lease(&self, leases: &Vec<Instant>, now: Instant) -> Option<Instant> {
         // Leases are equally long, so they end in the order in which they were given.
         let ended = leases.partition_point(|lease| *lease <= now);
         (leases.len() - ended >= self.config.probes).then(|| leases[ended])
@@ -501,15 +445,13 @@ impl CircuitBreaker {
         let State::HalfOpen { leases, .. } = &mut self.state else {
             return None;
         };
-        while leases.front().is_some_and(|lease| *lease <= now) {
-            leases.pop_front();
-        }
+        leases.retain(|lease| now < *lease);
         // Only a breaker that refuses nobody comes here with all slots taken.
         if leases.len() >= self.config.probes {
             return None;
         }
         let lease = now.after(self.config.probe_lease);
-        leases.push_back(lease);
+        leases.push(lease);
         Some(lease)
     }
 
@@ -519,7 +461,7 @@ impl CircuitBreaker {
             return;
         }
         if let State::HalfOpen { leases, .. } = &mut self.state
-            && let Ok(place) = leases.binary_search(&lease)
+            && let Some(place) = leases.iter().position(|held| *held == lease)
         {
             leases.remove(place);
         }
@@ -528,9 +470,6 @@ impl CircuitBreaker {
 
 impl Refusal {
     const fn until(instant: Instant) -> Self {
-        Self {
-            retry_at: Some(instant),
-            forced: false,
-        }
+        Self { retry_at: Some(instant), forced: false }
     }
 }

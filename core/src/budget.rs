@@ -130,16 +130,11 @@ impl RetryBudget {
     fn refilled_by(&self, now: Instant) -> (Millitokens, u64) {
         let elapsed = self.refilled.map_or(0, |refilled| now.since(refilled));
         // An elapsed time too long to multiply fills any bucket.
-        let grown = elapsed
-            .saturating_mul(self.config.refill_per_second)
-            .saturating_add(self.remainder);
+        let grown =
+            elapsed.saturating_mul(self.config.refill_per_second).saturating_add(self.remainder);
         let tokens = self.tokens.saturating_add(grown / SECOND);
         let capacity = self.capacity(now);
-        if tokens >= capacity {
-            (capacity, 0)
-        } else {
-            (tokens, grown % SECOND)
-        }
+        if tokens >= capacity { (capacity, 0) } else { (tokens, grown % SECOND) }
     }
 }
 
@@ -174,11 +169,7 @@ impl CallsPerSecond {
 
     fn auto_capacity(&self, now: Instant) -> Millitokens {
         let second = now.as_nanos() / SECOND;
-        let total = if second == self.second {
-            self.total
-        } else {
-            self.total_at(second)
-        };
+        let total = if second == self.second { self.total } else { self.total_at(second) };
         total.saturating_mul(AUTO_SHARE).clamp(AUTO_MIN, AUTO_MAX)
     }
 

@@ -60,11 +60,7 @@ pub struct Bulkhead {
 
 impl Bulkhead {
     pub(crate) fn new(config: Config) -> Self {
-        Self {
-            config,
-            running: 0,
-            line: Fifo::default(),
-        }
+        Self { config, running: 0, line: Fifo::default() }
     }
 
     /// Asks for a permit for `waiter`, or for a place in the line.
@@ -109,9 +105,7 @@ impl Bulkhead {
 
     /// Could another attempt run?
     pub fn has_free_permit(&self) -> bool {
-        self.config
-            .max_concurrent
-            .is_none_or(|max| self.running < max)
+        self.config.max_concurrent.is_none_or(|max| self.running < max)
     }
 
     /// How many permits are out.

@@ -39,10 +39,7 @@ pub(crate) struct Statuses {
 }
 
 impl Statuses {
-    pub const EMPTY: Self = Self {
-        rows: [(0, StatusClass::Success); MAX_STATUSES],
-        len: 0,
-    };
+    pub const EMPTY: Self = Self { rows: [(0, StatusClass::Success); MAX_STATUSES], len: 0 };
 
     /// Says no when the table is full or the status is classed otherwise already.
     #[must_use]
@@ -59,17 +56,13 @@ impl Statuses {
     }
 
     fn find(&self, status: u16) -> Option<StatusClass> {
-        self.rows[..self.len]
-            .iter()
-            .find(|(known, _)| *known == status)
-            .map(|(_, class)| *class)
+        self.rows[..self.len].iter().find(|(known, _)| *known == status).map(|(_, class)| *class)
     }
 
     /// The outcome of an attempt that was answered with `status`.
     pub fn classify(&self, status: u16, retry_after_ms: Option<u64>, safety: Safety) -> Outcome {
-        let class = self
-            .find(status)
-            .unwrap_or_else(|| by_table(status, retry_after_ms.is_some(), safety));
+        let class =
+            self.find(status).unwrap_or_else(|| by_table(status, retry_after_ms.is_some(), safety));
         let kind = match class {
             StatusClass::Success => Kind::Success,
             StatusClass::Transient => Kind::Server,
@@ -77,12 +70,7 @@ impl Statuses {
             StatusClass::Permanent => Kind::Client,
         };
         let retry_after_ms = retry_after_ms.filter(|_| kind.is_retryable());
-        Outcome {
-            kind,
-            status,
-            phase: Phase::Unknown,
-            retry_after_ms,
-        }
+        Outcome { kind, status, phase: Phase::Unknown, retry_after_ms }
     }
 }
 
@@ -100,16 +88,9 @@ fn by_table(status: u16, retry_after: bool, safety: Safety) -> StatusClass {
 
 /// May the method be repeated without further effect (RFC 9110 §9.2.2)? Unknown methods may not.
 pub fn is_idempotent_method(method: &[u8]) -> bool {
-    [
-        &b"GET"[..],
-        b"HEAD",
-        b"OPTIONS",
-        b"TRACE",
-        b"PUT",
-        b"DELETE",
-    ]
-    .iter()
-    .any(|known| method.eq_ignore_ascii_case(known))
+    [&b"GET"[..], b"HEAD", b"OPTIONS", b"TRACE", b"PUT", b"DELETE"]
+        .iter()
+        .any(|known| method.eq_ignore_ascii_case(known))
 }
 
 /// What an outcome says about the dependency's health.
@@ -181,9 +162,7 @@ mod tests {
     use super::*;
 
     fn kind(status: u16, retry_after_ms: Option<u64>, safety: Safety) -> Kind {
-        Statuses::EMPTY
-            .classify(status, retry_after_ms, safety)
-            .kind
+        Statuses::EMPTY.classify(status, retry_after_ms, safety).kind
     }
 
     #[test]
@@ -203,9 +182,6 @@ mod tests {
         assert!(statuses.insert(404, StatusClass::Transient));
         assert!(statuses.insert(404, StatusClass::Transient));
         assert!(!statuses.insert(404, StatusClass::Success));
-        assert_eq!(
-            statuses.classify(404, None, Safety::Unsafe).kind,
-            Kind::Server
-        );
+        assert_eq!(statuses.classify(404, None, Safety::Unsafe).kind, Kind::Server);
     }
 }

@@ -42,12 +42,7 @@ pub struct PolicyError {
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            code,
-            field,
-            value,
-            allowed,
-        } = self;
+        let Self { code, field, value, allowed } = self;
         let value = value.as_deref().unwrap_or("this value");
         match code {
             ErrorCode::UnknownField => write!(out, "{field} is not a field of a policy; {allowed}"),

@@ -33,13 +33,9 @@ fn why(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
         }
         Reason::BudgetExhausted => budget(text, plan, decision),
         Reason::RetryAfterTooLong => {
-            text.text("Not retried: ")
-                .text(name)
-                .text(" asks for a wait");
+            text.text("Not retried: ").text(name).text(" asks for a wait");
             wait_left(text, decision, " of ");
-            text.text(", and ")
-                .seconds(plan.retry_after_max)
-                .text(" s are allowed.");
+            text.text(", and ").seconds(plan.retry_after_max).text(" s are allowed.");
         }
         Reason::DeadlineTooNear => {
             text.text("Not retried: the next attempt would start");
@@ -48,14 +44,10 @@ fn why(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
         }
         Reason::DeadlineExceeded => _ = text.text("Given up: the deadline passed."),
         Reason::CircuitOpen if decision.forced => {
-            text.text("Refused: the circuit of ")
-                .text(name)
-                .text(" is forced open.");
+            text.text("Refused: the circuit of ").text(name).text(" is forced open.");
         }
         Reason::CircuitOpen => {
-            text.text("Refused: the circuit of ")
-                .text(name)
-                .text(" is open");
+            text.text("Refused: the circuit of ").text(name).text(" is open");
             wait_left(text, decision, " for another ");
             text.text(".");
         }
@@ -68,14 +60,10 @@ fn why(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
 }
 
 fn success(text: &mut String, plan: &Plan, decision: &Decision) {
-    text.text("Succeeded at attempt ")
-        .number(decision.attempts.into())
-        .text(" of ");
+    text.text("Succeeded at attempt ").number(decision.attempts.into()).text(" of ");
     text.number(plan.max_attempts.into());
     if decision.total_wait > 0 {
-        text.text(", after ")
-            .seconds(decision.total_wait)
-            .text(" s of waiting");
+        text.text(", after ").seconds(decision.total_wait).text(" s of waiting");
     }
     text.text(".");
 }
@@ -83,15 +71,11 @@ fn success(text: &mut String, plan: &Plan, decision: &Decision) {
 fn budget(text: &mut String, plan: &Plan, decision: &Decision) {
     let cost = decision.last_kind.map_or(0, |kind| plan.costs.of(kind));
     text.text("Not retried: the retry budget holds ");
-    text.thousandths(decision.tokens.unwrap_or(0))
-        .text(" tokens, and a retry costs ");
+    text.thousandths(decision.tokens.unwrap_or(0)).text(" tokens, and a retry costs ");
     text.thousandths(cost);
     if let Some(budget) = &plan.budget {
-        text.text(" (a success brings ")
-            .thousandths(budget.refill_per_success);
-        text.text(", a second ")
-            .thousandths(budget.refill_per_second)
-            .text(")");
+        text.text(" (a success brings ").thousandths(budget.refill_per_success);
+        text.text(", a second ").thousandths(budget.refill_per_second).text(")");
     }
     text.text(".");
 }
@@ -110,9 +94,7 @@ fn last_attempt(text: &mut String, plan: &Plan, decision: &Decision, name: &str)
         }
         return;
     };
-    text.text(" Attempt ")
-        .number(decision.attempts.into())
-        .text(" of ");
+    text.text(" Attempt ").number(decision.attempts.into()).text(" of ");
     text.number(plan.max_attempts.into()).text(" got ");
     match (decision.last_status, kind) {
         (0, Kind::Network) => text.text("a network failure"),

@@ -22,12 +22,7 @@ pub(crate) struct Fifo {
 
 impl Default for Fifo {
     fn default() -> Self {
-        Self {
-            links: Vec::new(),
-            first: NOBODY,
-            last: NOBODY,
-            len: 0,
-        }
+        Self { links: Vec::new(), first: NOBODY, last: NOBODY, len: 0 }
     }
 }
 
@@ -59,18 +54,9 @@ impl Fifo {
     pub fn join(&mut self, key: u32) {
         let place = key as usize;
         if place >= self.links.len() {
-            self.links.resize(
-                place + 1,
-                Links {
-                    before: NOBODY,
-                    behind: NOBODY,
-                },
-            );
+            self.links.resize(place + 1, Links { before: NOBODY, behind: NOBODY });
         }
-        self.links[place] = Links {
-            before: self.last,
-            behind: NOBODY,
-        };
+        self.links[place] = Links { before: self.last, behind: NOBODY };
         match self.last {
             NOBODY => self.first = key,
             last => self.links[last as usize].behind = key,
@@ -84,10 +70,7 @@ impl Fifo {
         if !self.contains(key) {
             return false;
         }
-        let unlinked = Links {
-            before: NOBODY,
-            behind: NOBODY,
-        };
+        let unlinked = Links { before: NOBODY, behind: NOBODY };
         let links = core::mem::replace(&mut self.links[key as usize], unlinked);
         match links.before {
             NOBODY => self.first = links.behind,

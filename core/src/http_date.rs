@@ -6,15 +6,8 @@ pub type UnixMillis = u64;
 const MONTHS: [&[u8; 3]; 12] = [
     b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec",
 ];
-const DAYS: [&[u8]; 7] = [
-    b"monday",
-    b"tuesday",
-    b"wednesday",
-    b"thursday",
-    b"friday",
-    b"saturday",
-    b"sunday",
-];
+const DAYS: [&[u8]; 7] =
+    [b"monday", b"tuesday", b"wednesday", b"thursday", b"friday", b"saturday", b"sunday"];
 
 /// The instant that `text` names: IMF-fixdate, RFC 850 or asctime, letter case ignored, the zone
 /// `GMT` or `±hhmm` (asctime: always UTC). A wrong weekday is tolerated, second 60 is the next
@@ -25,10 +18,7 @@ pub(crate) fn parse(text: &[u8], reference: UnixMillis) -> Option<UnixMillis> {
     let day_name = cursor.letters();
     let date = if cursor.take(b',') {
         cursor.expect(b' ')?;
-        if DAYS
-            .iter()
-            .any(|day| day_name.eq_ignore_ascii_case(&day[..3]))
-        {
+        if DAYS.iter().any(|day| day_name.eq_ignore_ascii_case(&day[..3])) {
             fixdate(&mut cursor)?
         } else if DAYS.iter().any(|day| day_name.eq_ignore_ascii_case(day)) {
             rfc850(&mut cursor, reference)?
@@ -36,8 +26,7 @@ pub(crate) fn parse(text: &[u8], reference: UnixMillis) -> Option<UnixMillis> {
             return None;
         }
     } else {
-        DAYS.iter()
-            .find(|day| day_name.eq_ignore_ascii_case(&day[..3]))?;
+        DAYS.iter().find(|day| day_name.eq_ignore_ascii_case(&day[..3]))?;
         cursor.expect(b' ')?;
         asctime(&mut cursor)?
     };
@@ -74,13 +63,7 @@ fn fixdate(cursor: &mut Cursor<'_>) -> Option<Date> {
     cursor.expect(b' ')?;
     let second_of_day = cursor.time()?;
     cursor.expect(b' ')?;
-    Some(Date {
-        year,
-        month,
-        day,
-        second_of_day,
-        zone_seconds: cursor.zone()?,
-    })
+    Some(Date { year, month, day, second_of_day, zone_seconds: cursor.zone()? })
 }
 
 /// `15-Jan-26 12:02:00 GMT`
@@ -97,35 +80,19 @@ fn rfc850(cursor: &mut Cursor<'_>, reference: UnixMillis) -> Option<Date> {
     let year = century(digits, reference, |year| {
         (days_from_civil(year, month, day) * 86_400 + second_of_day - zone_seconds) * 1_000
     });
-    Some(Date {
-        year,
-        month,
-        day,
-        second_of_day,
-        zone_seconds,
-    })
+    Some(Date { year, month, day, second_of_day, zone_seconds })
 }
 
 /// `Feb  6 12:02:00 2026`
 fn asctime(cursor: &mut Cursor<'_>) -> Option<Date> {
     let month = cursor.month()?;
     cursor.expect(b' ')?;
-    let day = if cursor.take(b' ') {
-        cursor.number(1)?
-    } else {
-        cursor.number(2)?
-    };
+    let day = if cursor.take(b' ') { cursor.number(1)? } else { cursor.number(2)? };
     cursor.expect(b' ')?;
     let second_of_day = cursor.time()?;
     cursor.expect(b' ')?;
     let year = cursor.number(4)?;
-    Some(Date {
-        year,
-        month,
-        day,
-        second_of_day,
-        zone_seconds: 0,
-    })
+    Some(Date { year, month, day, second_of_day, zone_seconds: 0 })
 }
 
 /// The latest year with these two digits that puts the date no more than 50 years ahead.
@@ -162,11 +129,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     (year, month, day)
 }
@@ -208,16 +171,13 @@ impl<'a> Cursor<'a> {
         let (digits, rest) = self.0.split_at_checked(width)?;
         self.0 = rest;
         digits.iter().try_fold(0, |number, byte| {
-            byte.is_ascii_digit()
-                .then(|| number * 10 + i64::from(byte - b'0'))
+            byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'))
         })
     }
 
     fn month(&mut self) -> Option<i64> {
         let name = self.letters();
-        let index = MONTHS
-            .iter()
-            .position(|month| name.eq_ignore_ascii_case(&month[..]))?;
+        let index = MONTHS.iter().position(|month| name.eq_ignore_ascii_case(&month[..]))?;
         Some(index as i64 + 1)
     }
 

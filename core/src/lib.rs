@@ -54,6 +54,8 @@ pub mod breaker;
 pub mod budget;
 pub mod bulkhead;
 pub mod classify;
+#[cfg(feature = "std")]
+pub mod drive;
 mod engine;
 mod error;
 mod explain;

@@ -184,18 +184,11 @@ impl Policy {
 
 fn status_list(path: &str) -> Option<StatusClass> {
     let name = path.strip_prefix("classify.")?;
-    StatusClass::ALL
-        .iter()
-        .copied()
-        .find(|class| class.name() == name)
+    StatusClass::ALL.iter().copied().find(|class| class.name() == name)
 }
 
 /// Do knobs lie below this path?
 fn is_group(path: &str) -> bool {
-    let below = |known: &str| {
-        known
-            .strip_prefix(path)
-            .is_some_and(|rest| rest.starts_with('.'))
-    };
+    let below = |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
     path == "classify" || Knob::ALL.iter().any(|knob| below(knob.row().path))
 }

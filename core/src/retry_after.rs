@@ -38,10 +38,7 @@ impl Fields<'_> {
     pub fn delay_ms(&self, wall_ms: UnixMillis) -> Option<u64> {
         self.retry_after_ms
             .and_then(|value| parse_numbers(value, 1))
-            .or_else(|| {
-                self.x_ms_retry_after_ms
-                    .and_then(|value| parse_numbers(value, 1))
-            })
+            .or_else(|| self.x_ms_retry_after_ms.and_then(|value| parse_numbers(value, 1)))
             .or_else(|| {
                 let value = self.retry_after?;
                 parse_numbers(value, 1_000).or_else(|| parse_date(value, self.date, wall_ms))
@@ -64,20 +61,13 @@ impl Fields<'_> {
 /// assert_eq!(parse(date, Some(b"Thu, 15 Jan 2026 12:00:00 GMT"), 0), Some(120_000));
 /// ```
 pub fn parse(value: &[u8], date: Option<&[u8]>, wall_ms: UnixMillis) -> Option<u64> {
-    Fields {
-        retry_after: Some(value),
-        date,
-        ..Fields::default()
-    }
-    .delay_ms(wall_ms)
+    Fields { retry_after: Some(value), date, ..Fields::default() }.delay_ms(wall_ms)
 }
 
 fn parse_date(value: &[u8], date: Option<&[u8]>, wall_ms: UnixMillis) -> Option<u64> {
     let value = trimmed(value)?;
-    let reference = date
-        .and_then(trimmed)
-        .and_then(|date| http_date::parse(date, wall_ms))
-        .unwrap_or(wall_ms);
+    let reference =
+        date.and_then(trimmed).and_then(|date| http_date::parse(date, wall_ms)).unwrap_or(wall_ms);
     Some(http_date::parse(value, reference)?.saturating_sub(reference))
 }
 
@@ -121,11 +111,8 @@ fn digits(text: &[u8]) -> Option<u64> {
         return None;
     }
     text.iter().try_fold(0u64, |number, byte| {
-        byte.is_ascii_digit().then(|| {
-            number
-                .saturating_mul(10)
-                .saturating_add(u64::from(byte - b'0'))
-        })
+        byte.is_ascii_digit()
+            .then(|| number.saturating_mul(10).saturating_add(u64::from(byte - b'0')))
     })
 }
 

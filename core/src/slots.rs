@@ -33,12 +33,7 @@ pub(crate) struct Slots<T> {
 
 impl<T> Slots<T> {
     pub fn new(limit: u32) -> Self {
-        Self {
-            slots: Vec::new(),
-            free: NOBODY,
-            used: 0,
-            limit,
-        }
+        Self { slots: Vec::new(), free: NOBODY, used: 0, limit }
     }
 
     pub fn is_full(&self) -> bool {
@@ -62,10 +57,7 @@ impl<T> Slots<T> {
                 place
             }
             None => {
-                self.slots.push(Slot {
-                    generation: 1,
-                    entry: Entry::Used(value),
-                });
+                self.slots.push(Slot { generation: 1, entry: Entry::Used(value) });
                 self.slots.len() as u32 - 1
             }
         };
@@ -113,12 +105,10 @@ impl<T> Slots<T> {
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.slots
-            .iter_mut()
-            .filter_map(|slot| match &mut slot.entry {
-                Entry::Used(value) => Some(value),
-                _ => None,
-            })
+        self.slots.iter_mut().filter_map(|slot| match &mut slot.entry {
+            Entry::Used(value) => Some(value),
+            _ => None,
+        })
     }
 }
 

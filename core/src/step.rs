@@ -115,10 +115,7 @@ impl Kind {
     ///
     /// Whether it *is* repeated depends on safety, attempts, deadline, circuit and budget as well.
     pub const fn is_retryable(self) -> bool {
-        matches!(
-            self,
-            Self::Network | Self::Timeout | Self::Server | Self::Throttled
-        )
+        matches!(self, Self::Network | Self::Timeout | Self::Server | Self::Throttled)
     }
 
     /// Did stormproof itself, or the caller, end the attempt?
@@ -274,12 +271,7 @@ impl Outcome {
 
     /// An outcome with neither status nor Retry-After, whose phase is unknown.
     pub const fn of(kind: Kind) -> Self {
-        Self {
-            kind,
-            status: 0,
-            phase: Phase::Unknown,
-            retry_after_ms: None,
-        }
+        Self { kind, status: 0, phase: Phase::Unknown, retry_after_ms: None }
     }
 
     /// The same with a status.
@@ -289,18 +281,12 @@ impl Outcome {
 
     /// The same with a wait that the dependency asked for.
     pub const fn with_retry_after_ms(self, millis: u64) -> Self {
-        Self {
-            retry_after_ms: Some(millis),
-            ..self
-        }
+        Self { retry_after_ms: Some(millis), ..self }
     }
 
     /// The same for a request that certainly never left.
     pub const fn not_sent(self) -> Self {
-        Self {
-            phase: Phase::NotSent,
-            ..self
-        }
+        Self { phase: Phase::NotSent, ..self }
     }
 }
 
@@ -317,11 +303,7 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self {
-            safety: Safety::Idempotent,
-            deadline: None,
-            cancelled: false,
-        }
+        Self { safety: Safety::Idempotent, deadline: None, cancelled: false }
     }
 }
 

@@ -63,17 +63,8 @@ mod tests {
     #[test]
     fn numbers_read_well() {
         let mut text = String::new();
-        text.number(0)
-            .text(" ")
-            .thousandths(400)
-            .text(" ")
-            .seconds(12_300_000_000);
-        text.text(" ")
-            .millis(1)
-            .text(" ")
-            .thousandths(1_005)
-            .text(" ")
-            .number(u64::MAX);
+        text.number(0).text(" ").thousandths(400).text(" ").seconds(12_300_000_000);
+        text.text(" ").millis(1).text(" ").thousandths(1_005).text(" ").number(u64::MAX);
         assert_eq!(text, "0 0.4 12.3 0.000001 1.005 18446744073709551615");
     }
 }

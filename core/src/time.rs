@@ -41,11 +41,7 @@ impl Instant {
     pub fn from_millis_f64(millis: f64) -> Self {
         let whole = millis as u64;
         let part = (millis - whole as f64) * 1e6 + 0.5;
-        Self(
-            whole
-                .saturating_mul(MILLISECOND)
-                .saturating_add(part as u64),
-        )
+        Self(whole.saturating_mul(MILLISECOND).saturating_add(part as u64))
     }
 
     /// Milliseconds since the origin, rounded to the nearest double.
@@ -89,6 +85,12 @@ impl Instant {
 /// The span in nanoseconds, at most `u64::MAX`.
 pub(crate) fn nanos(span: Duration) -> Nanos {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// `span × factor / 1000`, rounded down, at most `u64::MAX`.
+pub(crate) const fn grown(span: Nanos, factor: u64) -> Nanos {
+    // In two parts, so that no product of a span with a factor has to be divided in 128 bits.
+    (span / 1_000).saturating_mul(factor).saturating_add(span % 1_000 * factor / 1_000)
 }
 
 /// The earlier of two optional instants; `None` never comes.
@@ -196,16 +198,10 @@ mod tests {
         let mut clock = Clock::default();
         let first = clock.read(Instant::from_millis(10_000));
         assert_eq!(clock.read(Instant::from_millis(9_001)), first);
-        assert_eq!(
-            clock.read(Instant::from_millis(10_001)),
-            first.after(MILLISECOND)
-        );
+        assert_eq!(clock.read(Instant::from_millis(10_001)), first.after(MILLISECOND));
         let stepped = clock.read(Instant::from_millis(9_001));
         assert_eq!(stepped, first.after(MILLISECOND));
-        assert_eq!(
-            clock.to_host(stepped.after(5)),
-            Instant::from_millis(9_001).after(5)
-        );
+        assert_eq!(clock.to_host(stepped.after(5)), Instant::from_millis(9_001).after(5));
     }
 
     #[test]

@@ -98,11 +98,7 @@ pub(crate) struct FailureTimes {
 
 impl FailureTimes {
     pub fn new(threshold: usize) -> Self {
-        Self {
-            ring: vec![Instant::ORIGIN; threshold].into_boxed_slice(),
-            next: 0,
-            len: 0,
-        }
+        Self { ring: vec![Instant::ORIGIN; threshold].into_boxed_slice(), next: 0, len: 0 }
     }
 
     pub fn clear(&mut self) {
@@ -128,11 +124,7 @@ mod tests {
     use super::*;
     use crate::time::MILLISECOND;
 
-    const FAILURE: Counts = Counts {
-        healthy: 0,
-        failures: 1,
-        slow: 0,
-    };
+    const FAILURE: Counts = Counts { healthy: 0, failures: 1, slow: 0 };
 
     #[test]
     fn slices_leave_one_by_one_and_idle_clears() {

@@ -48,17 +48,9 @@ pub(super) enum Entry {
 /// Where a call stands. One `until` folds all limits that hold there.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    Queued {
-        until: Option<Instant>,
-    },
-    Running {
-        until: Option<Instant>,
-        admission: Option<Admission>,
-    },
-    Waiting {
-        until: Instant,
-        why: Why,
-    },
+    Queued { until: Option<Instant> },
+    Running { until: Option<Instant>, admission: Option<Admission> },
+    Waiting { until: Instant, why: Why },
 }
 
 impl Call {
@@ -84,9 +76,7 @@ impl Phase {
             Self::Queued { until } => until.iter_mut().for_each(|until| until.rebase(by)),
             Self::Running { until, admission } => {
                 until.iter_mut().for_each(|until| until.rebase(by));
-                admission
-                    .iter_mut()
-                    .for_each(|admission| admission.rebase(by));
+                admission.iter_mut().for_each(|admission| admission.rebase(by));
             }
         }
     }

@@ -9,11 +9,7 @@ use crate::time::{Instant, soonest};
 
 impl From<Refusal> for Ending {
     fn from(refusal: Refusal) -> Self {
-        Self {
-            reason: Reason::CircuitOpen,
-            retry_at: refusal.retry_at,
-            forced: refusal.forced,
-        }
+        Self { reason: Reason::CircuitOpen, retry_at: refusal.retry_at, forced: refusal.forced }
     }
 }
 
@@ -67,15 +63,7 @@ impl Engine {
         let until = soonest(timeout, call.deadline);
         self.put(id, call, Phase::Running { until, admission });
         let until = until.map(|until| self.clock.to_host(until));
-        self.step(
-            now,
-            id,
-            previous,
-            Action::Attempt {
-                until,
-                number: call.attempts,
-            },
-        )
+        self.step(now, id, previous, Action::Attempt { until, number: call.attempts })
     }
 
     pub(super) fn put(&mut self, id: CallId, call: Call, phase: Phase) {
@@ -100,8 +88,7 @@ impl Engine {
     /// Takes the circuit's leave: for this attempt, or for the call where whole calls are counted.
     fn admit(&mut self, now: Instant, call: &mut Call) -> Option<crate::breaker::Admission> {
         let goes_on = |call: &Call| {
-            call.admission
-                .is_some_and(|admission| self.breaker.is_current(&admission))
+            call.admission.is_some_and(|admission| self.breaker.is_current(&admission))
         };
         if goes_on(call) {
             return None;

@@ -55,19 +55,11 @@ struct Ending {
 
 impl Ending {
     const fn of(reason: Reason) -> Self {
-        Self {
-            reason,
-            retry_at: None,
-            forced: false,
-        }
+        Self { reason, retry_at: None, forced: false }
     }
 
     const fn until(reason: Reason, retry_at: Instant) -> Self {
-        Self {
-            reason,
-            retry_at: Some(retry_at),
-            forced: false,
-        }
+        Self { reason, retry_at: Some(retry_at), forced: false }
     }
 }
 
@@ -98,9 +90,7 @@ impl Engine {
         let now = self.on_time(now);
         self.counters.calls += 1;
         let own = self.plan.overall_timeout.map(|timeout| now.after(timeout));
-        let callers = request
-            .deadline
-            .map(|deadline| self.clock.from_host(deadline));
+        let callers = request.deadline.map(|deadline| self.clock.from_host(deadline));
         let call = Call {
             safety: request.safety,
             deadline: soonest(own, callers),
@@ -119,12 +109,7 @@ impl Engine {
             budget.on_call(now);
         }
         if call.is_deadline_by(now) {
-            return self.refuse(
-                now,
-                CallId::NONE,
-                call,
-                Ending::of(Reason::DeadlineExceeded),
-            );
+            return self.refuse(now, CallId::NONE, call, Ending::of(Reason::DeadlineExceeded));
         }
         match self.gate(now, &call) {
             Ok(()) => self.enter_new(now, call),
@@ -251,9 +236,7 @@ impl Engine {
             call,
             previous,
             action,
-            poll_at: self
-                .ready_at(now)
-                .map(|instant| self.clock.to_host(instant)),
+            poll_at: self.ready_at(now).map(|instant| self.clock.to_host(instant)),
             circuit: self.change.take(),
         }
     }

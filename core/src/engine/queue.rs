@@ -12,10 +12,8 @@ impl Engine {
         let now = self.on_time(now);
         let place = self.bulkhead.first()?;
         let id = self.calls.id_at(place);
-        let Some(Entry::Live {
-            call,
-            phase: Phase::Queued { until },
-        }) = self.calls.get(id).copied()
+        let Some(Entry::Live { call, phase: Phase::Queued { until } }) =
+            self.calls.get(id).copied()
         else {
             return None;
         };
@@ -42,11 +40,7 @@ impl Engine {
         previous: CallId,
         call: Call,
     ) -> Step {
-        let timeout = self
-            .bulkhead
-            .config()
-            .queue_timeout
-            .map(|timeout| now.after(timeout));
+        let timeout = self.bulkhead.config().queue_timeout.map(|timeout| now.after(timeout));
         let until = soonest(timeout, call.deadline);
         self.put(id, call, Phase::Queued { until });
         let until = until.map(|until| self.clock.to_host(until));
@@ -64,11 +58,8 @@ impl Engine {
             let until = until.map(|until| self.clock.to_host(until));
             return self.step(now, id, id, Action::Queue { until });
         }
-        let reason = if call.is_deadline_by(now) {
-            Reason::DeadlineExceeded
-        } else {
-            Reason::QueueTimeout
-        };
+        let reason =
+            if call.is_deadline_by(now) { Reason::DeadlineExceeded } else { Reason::QueueTimeout };
         self.bulkhead.on_leave(id.slot());
         self.calls.remove(id);
         self.refuse(now, id, call, Ending::of(reason))
@@ -84,10 +75,7 @@ impl Engine {
             self.bulkhead.on_release();
         }
         if let Some(entry) = self.calls.get_mut(id) {
-            *entry = Entry::Abandoned {
-                lease,
-                holds_permit,
-            };
+            *entry = Entry::Abandoned { lease, holds_permit };
             self.abandoned.join(id.slot());
         }
     }
@@ -125,10 +113,7 @@ impl Engine {
         let mut ended = (0, 0);
         for place in self.abandoned.iter() {
             match self.calls.get(self.calls.id_at(place)) {
-                Some(Entry::Abandoned {
-                    lease,
-                    holds_permit,
-                }) if *lease <= now => {
+                Some(Entry::Abandoned { lease, holds_permit }) if *lease <= now => {
                     ended.0 += 1;
                     ended.1 += u32::from(*holds_permit);
                 }
@@ -141,10 +126,7 @@ impl Engine {
     fn first_lease(&self) -> Option<(CallId, Instant, bool)> {
         let id = self.calls.id_at(self.abandoned.first()?);
         match self.calls.get(id) {
-            Some(Entry::Abandoned {
-                lease,
-                holds_permit,
-            }) => Some((id, *lease, *holds_permit)),
+            Some(Entry::Abandoned { lease, holds_permit }) => Some((id, *lease, *holds_permit)),
             _ => None,
         }
     }

@@ -49,9 +49,7 @@ impl Engine {
         if self.is_exhausted(call, &outcome) {
             return Err(Ending::of(Reason::AttemptsExhausted));
         }
-        let asked = outcome
-            .retry_after_ms
-            .map(|millis| millis.saturating_mul(MILLISECOND));
+        let asked = outcome.retry_after_ms.map(|millis| millis.saturating_mul(MILLISECOND));
         if let Some(asked) = asked.filter(|asked| *asked > self.plan.retry_after_max) {
             return Err(Ending::until(Reason::RetryAfterTooLong, now.after(asked)));
         }
@@ -93,11 +91,7 @@ impl Engine {
             Combine::Max => asked,
             Combine::Spread => asked.saturating_add(spread(now, call.deadline, asked, word)),
         };
-        if server > own {
-            (server, Why::RetryAfter)
-        } else {
-            (own, Why::Backoff)
-        }
+        if server > own { (server, Why::RetryAfter) } else { (own, Why::Backoff) }
     }
 
     /// A circuit that will still refuse at the wake ends the call before the sleep, or moves the
@@ -110,11 +104,7 @@ impl Engine {
         own: Nanos,
     ) -> Result<(Instant, Why), Ending> {
         if self.breaker.is_forced_open() {
-            return Err(Refusal {
-                retry_at: None,
-                forced: true,
-            }
-            .into());
+            return Err(Refusal { retry_at: None, forced: true }.into());
         }
         let Some(until) = self.breaker.open_until().filter(|until| wake < *until) else {
             return Ok((wake, why));

@@ -43,15 +43,7 @@ impl Engine {
     ) -> Step {
         if until.is_none_or(|until| now < until) {
             let until = until.map(|until| self.clock.to_host(until));
-            self.step(
-                now,
-                id,
-                id,
-                Action::Wait {
-                    until,
-                    why: Why::Running,
-                },
-            )
+            self.step(now, id, id, Action::Wait { until, why: Why::Running })
         } else if call.is_deadline_by(now) {
             self.on_deadline(now, id, call, admission, word)
         } else {
@@ -144,11 +136,7 @@ impl Engine {
         admission: Option<Admission>,
         word: u64,
     ) -> Step {
-        let kind = if self.plan.count_deadline {
-            Kind::Timeout
-        } else {
-            Kind::Cancelled
-        };
+        let kind = if self.plan.count_deadline { Kind::Timeout } else { Kind::Cancelled };
         let admission = admission.or(call.admission.take());
         self.report(now, admission, Outcome::of(kind), word);
         self.abandon(now, id);

@@ -26,10 +26,7 @@ impl Policy {
         for knob in Knob::ALL {
             values[*knob as usize] = self.value(*knob)?;
         }
-        Plan::new(&Values {
-            policy: self,
-            values,
-        })
+        Plan::new(&Values { policy: self, values })
     }
 
     pub(super) fn is_named(&self, knob: Knob) -> bool {
@@ -79,12 +76,7 @@ impl Policy {
         if row.nullable {
             allowed.text(" or null");
         }
-        PolicyError {
-            code,
-            field: row.path.into(),
-            value: self.spelled(knob),
-            allowed,
-        }
+        PolicyError { code, field: row.path.into(), value: self.spelled(knob), allowed }
     }
 
     /// The value as far as the core can spell it; numbers that a host gave are the host's to spell.
@@ -111,11 +103,7 @@ impl Policy {
             }
             Fault::GroupType(path) => {
                 let section = Section::ALL.iter().any(|section| section.path() == path);
-                let allowed = if section {
-                    "false or an object"
-                } else {
-                    "an object"
-                };
+                let allowed = if section { "false or an object" } else { "an object" };
                 (ErrorCode::WrongType, path.clone(), allowed.into())
             }
             Fault::Statuses(class, fault) => {
@@ -126,20 +114,14 @@ impl Policy {
                         (ErrorCode::WrongType, "a list of statuses from 100 to 999")
                     }
                     StatusFault::Range => (ErrorCode::OutOfRange, "statuses from 100 to 999"),
-                    StatusFault::Conflict => (
-                        ErrorCode::Contradiction,
-                        "each status in one list, 64 statuses in all",
-                    ),
+                    StatusFault::Conflict => {
+                        (ErrorCode::Contradiction, "each status in one list, 64 statuses in all")
+                    }
                 };
                 (code, field, allowed.into())
             }
         };
-        PolicyError {
-            code,
-            field,
-            value: None,
-            allowed,
-        }
+        PolicyError { code, field, value: None, allowed }
     }
 }
 
@@ -183,12 +165,7 @@ impl Values<'_> {
         let mut value = String::new();
         self.spell(&mut value, knob, unit);
         let field = knob.row().path.into();
-        PolicyError {
-            code: ErrorCode::Contradiction,
-            field,
-            value: Some(value),
-            allowed: text,
-        }
+        PolicyError { code: ErrorCode::Contradiction, field, value: Some(value), allowed: text }
     }
 
     fn spell(&self, text: &mut String, knob: Knob, unit: TimeUnit) {
@@ -213,26 +190,16 @@ fn span_text(text: &mut String, span: u64, unit: TimeUnit) {
 fn allow(text: &mut String, domain: Domain, unit: TimeUnit) {
     match domain {
         Domain::Count(min, max) => {
-            text.text("a whole number from ")
-                .number(min)
-                .text(" to ")
-                .number(max);
+            text.text("a whole number from ").number(min).text(" to ").number(max);
         }
         Domain::Span(min, max) => {
             text.text("a duration from ");
             span_text(text, min, unit);
             text.text(" to ");
-            if max == CENTURY {
-                _ = text.text("36525 days")
-            } else {
-                span_text(text, max, unit)
-            }
+            if max == CENTURY { _ = text.text("36525 days") } else { span_text(text, max, unit) }
         }
         Domain::Thousandths(min, max) | Domain::ThousandthsOrAuto(min, max) => {
-            text.text("a number from ")
-                .thousandths(min)
-                .text(" to ")
-                .thousandths(max);
+            text.text("a number from ").thousandths(min).text(" to ").thousandths(max);
             text.text(" in steps of 0.001");
             if matches!(domain, Domain::ThousandthsOrAuto(..)) {
                 text.text(" or \"auto\"");
@@ -247,9 +214,7 @@ fn allow(text: &mut String, domain: Domain, unit: TimeUnit) {
 
 fn names(text: &mut String, known: &[&str]) {
     for (place, name) in known.iter().enumerate() {
-        text.text(if place == 0 { "\"" } else { ", \"" })
-            .text(name)
-            .text("\"");
+        text.text(if place == 0 { "\"" } else { ", \"" }).text(name).text("\"");
     }
 }
 
@@ -273,9 +238,7 @@ fn distance(known: &[u8], given: &[u8]) -> usize {
         row[0] = above + 1;
         for (place, other) in given.iter().enumerate() {
             let same = byte.eq_ignore_ascii_case(other);
-            let cost = (diagonal + usize::from(!same))
-                .min(row[place] + 1)
-                .min(row[place + 1] + 1);
+            let cost = (diagonal + usize::from(!same)).min(row[place] + 1).min(row[place + 1] + 1);
             diagonal = row[place + 1];
             row[place + 1] = cost;
         }

@@ -99,9 +99,7 @@ fn walk(policy: &mut Policy, path: &str, value: &Json) {
         Json::Object(_) => Given::Object,
     };
     policy.set(path, given);
-    let fields = value
-        .as_object()
-        .filter(|_| path.split('.').count() < MAX_DEPTH);
+    let fields = value.as_object().filter(|_| path.split('.').count() < MAX_DEPTH);
     for (key, value) in fields.into_iter().flatten() {
         walk(policy, &std::format!("{path}.{key}"), value);
     }

@@ -267,10 +267,7 @@ knobs! {
 impl Knob {
     /// The knob at this path of a policy document.
     pub fn at(path: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|knob| knob.row().path == path)
+        Self::ALL.iter().copied().find(|knob| knob.row().path == path)
     }
 }
 
@@ -284,15 +281,7 @@ macro_rules! choices {
     };
 }
 
-choices!(
-    Jitter,
-    UnsafeCalls,
-    Combine,
-    Scope,
-    Release,
-    Safety,
-    KeyForm
-);
+choices!(Jitter, UnsafeCalls, Combine, Scope, Release, Safety, KeyForm);
 
 /// A part of a policy that `false` switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

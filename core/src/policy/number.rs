@@ -42,13 +42,7 @@ mod tests {
 
     #[test]
     fn decimals_are_what_they_look_like() {
-        for (number, units) in [
-            (0.1, 100),
-            (1.001, 1_001),
-            (0.007, 7),
-            (2.0, 2_000),
-            (-0.0, 0),
-        ] {
+        for (number, units) in [(0.1, 100), (1.001, 1_001), (0.007, 7), (2.0, 2_000), (-0.0, 0)] {
             assert_eq!(to_units(number, 1_000, 0, 1_000_000), Ok(units), "{number}");
         }
         for thousandth in 0..100_000 {
@@ -62,17 +56,10 @@ mod tests {
         assert_eq!(to_units(0.0001, 1_000, 0, 10_000), Err(ErrorCode::TooFine));
         assert_eq!(to_units(1.5, 1, 1, 10), Err(ErrorCode::TooFine));
         for number in [f64::NAN, f64::INFINITY, -1.0, -1e-9, 11.0, 0.0] {
-            assert_eq!(
-                to_units(number, 1, 1, 10),
-                Err(ErrorCode::OutOfRange),
-                "{number}"
-            );
+            assert_eq!(to_units(number, 1, 1, 10), Err(ErrorCode::OutOfRange), "{number}");
         }
         let century = crate::time::CENTURY;
-        assert_eq!(
-            to_units(3_155_760_000_000.0, 1_000_000, 0, century),
-            Ok(century)
-        );
+        assert_eq!(to_units(3_155_760_000_000.0, 1_000_000, 0, century), Ok(century));
         assert!(to_units(3_155_760_000_001.0, 1_000_000, 0, century).is_err());
     }
 }

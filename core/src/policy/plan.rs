@@ -71,11 +71,7 @@ impl Plan {
     pub(super) fn new(values: &Values<'_>) -> Result<Self, PolicyError> {
         let retry_off = values.is_off(Section::Retry);
         Ok(Self {
-            max_attempts: if retry_off {
-                1
-            } else {
-                values.of(Knob::MaxAttempts) as u32
-            },
+            max_attempts: if retry_off { 1 } else { values.of(Knob::MaxAttempts) as u32 },
             backoff: backoff(values)?,
             wait_for_circuit: values.is_on(Knob::WaitForCircuit),
             unsafe_calls: choice(values, Knob::Unsafe, UnsafeCalls::from_code),
@@ -155,11 +151,7 @@ fn breaker(values: &Values<'_>) -> Result<breaker::Config, PolicyError> {
     let open_duration = values.of(Knob::OpenDuration);
     let open_growth = values.of(Knob::OpenGrowth);
     let attempt_timeout = values.some(Knob::AttemptTimeout).unwrap_or(0);
-    let lease = if open_growth > 1_000 {
-        attempt_timeout
-    } else {
-        0
-    };
+    let lease = if open_growth > 1_000 { attempt_timeout } else { 0 };
     let config = breaker::Config {
         rolling_window: values.of(Knob::RollingWindow),
         failure_rate: rule(Knob::FailureRate),
@@ -172,16 +164,12 @@ fn breaker(values: &Values<'_>) -> Result<breaker::Config, PolicyError> {
         open_duration,
         open_jitter: values.is_on(Knob::OpenJitter),
         open_growth,
-        open_cap: values
-            .some(Knob::OpenCap)
-            .unwrap_or(open_duration.saturating_mul(OPEN_CAP)),
+        open_cap: values.some(Knob::OpenCap).unwrap_or(open_duration.saturating_mul(OPEN_CAP)),
         honor_retry_after: values.is_on(Knob::HonorRetryAfter),
         retry_after_max: values.of(Knob::RetryAfterMax),
         probes: values.of(Knob::Probes) as usize,
         success_threshold: values.of(Knob::SuccessThreshold),
-        probe_lease: values
-            .some(Knob::ProbeLease)
-            .unwrap_or(open_duration.max(lease)),
+        probe_lease: values.some(Knob::ProbeLease).unwrap_or(open_duration.max(lease)),
         count_throttled: values.is_on(Knob::Count429),
     };
     if values.is_off(Section::Breaker) {
@@ -202,11 +190,7 @@ fn rule(values: &Values<'_>, knob: Knob) -> Option<u64> {
     let policy = values.policy;
     let named = |knob: &Knob| policy.is_named(*knob) && values.some(*knob).is_some();
     let somebody_named = RULES.iter().any(named);
-    let by_preset = || {
-        RULES
-            .iter()
-            .any(|rule| policy.preset.value(*rule).is_some())
-    };
+    let by_preset = || RULES.iter().any(|rule| policy.preset.value(*rule).is_some());
     let holds = if somebody_named {
         policy.is_named(knob)
     } else {
@@ -251,10 +235,7 @@ fn costs(values: &Values<'_>) -> Costs {
 fn bulkhead(values: &Values<'_>) -> bulkhead::Config {
     let endless = values.is_off(Section::Bulkhead);
     bulkhead::Config {
-        max_concurrent: values
-            .some(Knob::MaxConcurrent)
-            .filter(|_| !endless)
-            .map(|max| max as u32),
+        max_concurrent: values.some(Knob::MaxConcurrent).filter(|_| !endless).map(|max| max as u32),
         max_queue: values.of(Knob::MaxQueue) as u32,
         queue_timeout: values.some(Knob::QueueTimeout),
         release: choice(values, Knob::Release, Release::from_code),

@@ -60,11 +60,8 @@ const ARTICLE: &[(Knob, Value)] = &[
     (Knob::MaxConcurrent, of(10)),
 ];
 
-const EPHEMERAL: &[(Knob, Value)] = &[
-    (Knob::Initial, tokens(1)),
-    (Knob::FailureRate, of(800)),
-    (Knob::NoSuccessFailures, of(3)),
-];
+const EPHEMERAL: &[(Knob, Value)] =
+    &[(Knob::Initial, tokens(1)), (Knob::FailureRate, of(800)), (Knob::NoSuccessFailures, of(3))];
 
 const INTERACTIVE: &[(Knob, Value)] = &[
     (Knob::MaxAttempts, of(3)),
@@ -107,9 +104,6 @@ impl Preset {
             Self::Background => BACKGROUND,
             Self::Payment => PAYMENT,
         };
-        named
-            .iter()
-            .find(|(named, _)| *named == knob)
-            .map(|(_, value)| *value)
+        named.iter().find(|(named, _)| *named == knob).map(|(_, value)| *value)
     }
 }

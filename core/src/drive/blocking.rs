@@ -1,0 +1,83 @@
+//! The loop for threads.
+
+use core::time::Duration;
+
+use super::{Attempt, CallError, Client, DROPPED, ended};
+use crate::step::{Action, CallId, Event, Outcome, Request, Step};
+use crate::time::Instant;
+
+impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
+    /// Runs `operation` until it succeeds or the policy ends the call. Waits with `sleep`.
+    ///
+    /// A thread cannot be cut: `operation` is told how long it may take, and a result that comes
+    /// later counts all the same. `classify` says what a result is. The last result is handed back
+    /// unchanged, also one that is `Ok` and was classified as a failure (an HTTP response).
+    ///
+    /// # Errors
+    ///
+    /// The dependency's last error, or the refusal that ended the call.
+    pub fn call_blocking<T, E>(
+        &self,
+        request: Request,
+        sleep: impl Fn(Duration),
+        mut operation: impl FnMut(Attempt) -> Result<T, E>,
+        classify: impl Fn(&Result<T, E>) -> Outcome,
+    ) -> Result<T, CallError<E>> {
+        let mut step = self.start(request);
+        let mut last = None;
+        loop {
+            step = match step.action {
+                Action::Attempt { until, number } => {
+                    let guard = Guard { client: self, call: step.call };
+                    let result = operation(self.attempt(number, until));
+                    let outcome = classify(&result);
+                    last = Some(result);
+                    core::mem::forget(guard);
+                    self.on_event(step.call, Event::Settled(outcome))
+                }
+                Action::Wait { until, .. } => {
+                    let until = until.unwrap_or_default();
+                    sleep(until.saturating_since((self.now)()));
+                    self.on_event(step.call, Event::Elapsed)
+                }
+                Action::Queue { until } => self.wait_in_line(step.call, until),
+                Action::Finish(decision) => return ended(decision, last),
+                Action::Stale { .. } => unreachable!("a call's newest id names it until it ends"),
+            };
+        }
+    }
+
+    fn wait_in_line(&self, call: CallId, until: Option<Instant>) -> Step {
+        let mut state = self.lock();
+        loop {
+            self.poll(&mut state);
+            if let Some(step) = state.waiters.take(call) {
+                return step;
+            }
+            let now = (self.now)();
+            if until.is_some_and(|until| now >= until) {
+                return self.on_event_locked(&mut state, call, Event::Elapsed);
+            }
+            state = match crate::time::soonest(until, state.poll_at) {
+                None => self.handed_over.wait(state).unwrap_or_else(|poison| poison.into_inner()),
+                Some(next) => {
+                    let left = next.saturating_since(now);
+                    let woken = self.handed_over.wait_timeout(state, left);
+                    woken.unwrap_or_else(|poison| poison.into_inner()).0
+                }
+            };
+        }
+    }
+}
+
+/// An operation that panics gives its permit back.
+struct Guard<'a, Now: Fn() -> Instant, Word: Fn() -> u64> {
+    client: &'a Client<Now, Word>,
+    call: CallId,
+}
+
+impl<Now: Fn() -> Instant, Word: Fn() -> u64> Drop for Guard<'_, Now, Word> {
+    fn drop(&mut self) {
+        self.client.on_event(self.call, DROPPED);
+    }
+}

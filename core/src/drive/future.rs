@@ -1,0 +1,182 @@
+//! The loop for tasks, on any runtime.
+
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+use core::task::Poll;
+use core::time::Duration;
+
+use super::{Attempt, CallError, Client, DROPPED, ended};
+use crate::step::{Action, CallId, Event, Outcome, Request, Step};
+use crate::time::{Instant, soonest};
+
+impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
+    /// Runs `operation` until it succeeds or the policy ends the call. Waits with `sleep`, the
+    /// runtime's own.
+    ///
+    /// An attempt that is cut is dropped. Dropping the call itself cancels it: whatever it holds
+    /// comes back, and nothing is counted. `classify` says what a result is. The last result is
+    /// handed back unchanged, also one that is `Ok` and was classified as a failure.
+    ///
+    /// # Errors
+    ///
+    /// The dependency's last error, or the refusal that ended the call.
+    pub async fn call<T, E, Running: Future<Output = Result<T, E>>, Sleep: Future>(
+        &self,
+        request: Request,
+        sleep: impl Fn(Duration) -> Sleep,
+        mut operation: impl FnMut(Attempt) -> Running,
+        classify: impl Fn(&Result<T, E>) -> Outcome,
+    ) -> Result<T, CallError<E>> {
+        let mut step = self.start(request);
+        let mut guard = Guard { client: self, call: None, attempts: false };
+        let mut last = None;
+        loop {
+            guard.call = Some(step.call);
+            guard.attempts = matches!(step.action, Action::Attempt { .. });
+            step = match step.action {
+                Action::Attempt { until, number } => {
+                    let running = operation(self.attempt(number, until));
+                    match self.run(step.call, running, until, &sleep).await {
+                        Ran::Ended(result) => {
+                            let outcome = classify(&result);
+                            last = Some(result);
+                            self.on_event(step.call, Event::Settled(outcome))
+                        }
+                        Ran::Cut(next) => {
+                            self.on_event(step.call, DROPPED);
+                            next
+                        }
+                    }
+                }
+                Action::Wait { until, .. } => {
+                    let until = until.unwrap_or_default();
+                    sleep(until.saturating_since((self.now)())).await;
+                    self.on_event(step.call, Event::Elapsed)
+                }
+                Action::Queue { until } => self.stand_in_line(step.call, until, &sleep).await,
+                Action::Finish(decision) => {
+                    guard.call = None;
+                    return ended(decision, last);
+                }
+                Action::Stale { .. } => unreachable!("a call's newest id names it until it ends"),
+            };
+        }
+    }
+
+    /// Runs one attempt against its limit. A timer that fires early is set again.
+    async fn run<T, Running: Future<Output = T>, Sleep: Future>(
+        &self,
+        call: CallId,
+        running: Running,
+        mut until: Option<Instant>,
+        sleep: &impl Fn(Duration) -> Sleep,
+    ) -> Ran<T> {
+        let mut running = pin!(running);
+        loop {
+            let current = until;
+            let limit = async {
+                match current {
+                    Some(until) => _ = sleep(until.saturating_since((self.now)())).await,
+                    None => core::future::pending().await,
+                }
+            };
+            let mut limit = pin!(limit);
+            let ended = poll_fn(|context| {
+                if let Poll::Ready(value) = running.as_mut().poll(context) {
+                    return Poll::Ready(Some(value));
+                }
+                limit.as_mut().poll(context).map(|()| None)
+            });
+            match ended.await {
+                Some(value) => return Ran::Ended(value),
+                None => match self.on_event(call, Event::Elapsed) {
+                    Step { action: Action::Wait { until: later, .. }, call: same, .. }
+                        if same == call =>
+                    {
+                        until = later;
+                    }
+                    step => return Ran::Cut(step),
+                },
+            }
+        }
+    }
+
+    /// Waits for a permit: until it is handed over, until it is time to poll, until `until`.
+    async fn stand_in_line<Sleep: Future>(
+        &self,
+        call: CallId,
+        until: Option<Instant>,
+        sleep: &impl Fn(Duration) -> Sleep,
+    ) -> Step {
+        loop {
+            let poll_at = self.lock().poll_at;
+            let next = soonest(until, poll_at);
+            let timer = async {
+                match next {
+                    Some(next) => _ = sleep(next.saturating_since((self.now)())).await,
+                    None => core::future::pending().await,
+                }
+            };
+            let mut timer = pin!(timer);
+            let handed = poll_fn(|context| {
+                let mut state = self.lock();
+                self.poll(&mut state);
+                if let Some(step) = state.waiters.take(call) {
+                    return Poll::Ready(Some(step));
+                }
+                state.waiters.wait(call, context.waker());
+                let moved = state.poll_at != poll_at;
+                drop(state);
+                if moved {
+                    return Poll::Ready(None);
+                }
+                timer.as_mut().poll(context).map(|()| None)
+            });
+            if let Some(step) = handed.await {
+                return step;
+            }
+            if until.is_some_and(|until| (self.now)() >= until) {
+                let mut state = self.lock();
+                return match state.waiters.take(call) {
+                    Some(step) => step,
+                    None => {
+                        state.waiters.forget(call);
+                        self.on_event_locked(&mut state, call, Event::Elapsed)
+                    }
+                };
+            }
+        }
+    }
+}
+
+enum Ran<T> {
+    Ended(T),
+    Cut(Step),
+}
+
+/// A call that is dropped gives up: what it holds comes back.
+struct Guard<'a, Now: Fn() -> Instant, Word: Fn() -> u64> {
+    client: &'a Client<Now, Word>,
+    call: Option<CallId>,
+    attempts: bool,
+}
+
+impl<Now: Fn() -> Instant, Word: Fn() -> u64> Drop for Guard<'_, Now, Word> {
+    fn drop(&mut self) {
+        let Some(call) = self.call else { return };
+        let mut state = self.client.lock();
+        // A permit may have been handed over that nobody has taken yet.
+        let handed = state.waiters.take(call);
+        state.waiters.forget(call);
+        let (call, runs) = match handed {
+            Some(step) => (step.call, matches!(step.action, Action::Attempt { .. })),
+            None => (call, self.attempts),
+        };
+        self.client.on_event_locked(&mut state, call, Event::Cancelled);
+        if runs {
+            self.client.on_event_locked(&mut state, call, DROPPED);
+        }
+        // It may have been the one that would have polled.
+        state.waiters.wake_one();
+    }
+}
