@@ -1,0 +1,218 @@
+//! The run loops for threads and tasks.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use stormproof::drive::{CallError, Client};
+use stormproof::policy::Section;
+use stormproof::step::Kind;
+use stormproof::time::Instant;
+use stormproof::{Jitter, Outcome, Policy, Reason, Request};
+
+fn verdict<T>(result: &Result<T, Kind>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::SUCCESS,
+        Err(kind) => Outcome::of(*kind),
+    }
+}
+
+fn plain() -> Policy {
+    Policy::new().without(Section::Breaker).without(Section::Budget).jitter(Jitter::None)
+}
+
+mod threads {
+    use super::*;
+
+    fn clock() -> impl Fn() -> Instant {
+        let origin = std::time::Instant::now();
+        move || Instant::from_nanos(origin.elapsed().as_nanos() as u64)
+    }
+
+    #[test]
+    fn sixteen_threads_share_three_permits_and_lose_none() {
+        let policy = plain().max_concurrent(3).max_queue(100);
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let (running, peak, done) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let result = client.call_blocking(
+                            Request::default(),
+                            std::thread::sleep,
+                            |_| {
+                                let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                                peak.fetch_max(now, Ordering::SeqCst);
+                                std::thread::yield_now();
+                                running.fetch_sub(1, Ordering::SeqCst);
+                                Ok::<_, Kind>(())
+                            },
+                            verdict,
+                        );
+                        result.expect("a healthy dependency answers");
+                        done.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        let snapshot = client.snapshot();
+        assert_eq!(done.into_inner(), 8_000);
+        assert!(peak.into_inner() <= 3);
+        assert_eq!((snapshot.running, snapshot.queued, snapshot.abandoned), (0, 0, 0));
+        assert_eq!(snapshot.counters.attempts, 8_000);
+    }
+
+    #[test]
+    fn an_operation_that_panics_gives_its_permit_back() {
+        let client = Client::new(&plain().max_concurrent(1), clock(), || 0).unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            client.call_blocking(
+                Request::default(),
+                std::thread::sleep,
+                |_| -> Result<(), Kind> { panic!("the operation's own") },
+                verdict,
+            )
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(client.snapshot().running, 0);
+    }
+
+    #[test]
+    fn a_failed_response_is_handed_back_as_it_is() {
+        let policy = plain().max_attempts(2).base(Duration::ZERO);
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let mut tries = 0;
+        let response = client.call_blocking(
+            Request::default(),
+            std::thread::sleep,
+            |attempt| {
+                tries = attempt.number;
+                Ok::<_, Kind>(503)
+            },
+            |response| client.classify(*response.as_ref().unwrap(), None, &Request::default()),
+        );
+        assert_eq!((response.unwrap(), tries), (503, 2));
+    }
+}
+
+mod tasks {
+    use super::*;
+    use tokio::time::sleep;
+
+    fn clock() -> impl Fn() -> Instant {
+        let origin = tokio::time::Instant::now();
+        move || Instant::from_nanos(origin.elapsed().as_nanos() as u64)
+    }
+
+    async fn after<T>(millis: u64, result: Result<T, Kind>) -> Result<T, Kind> {
+        sleep(Duration::from_millis(millis)).await;
+        result
+    }
+
+    fn reason<T>(result: Result<T, CallError<Kind>>) -> Reason {
+        result.err().expect("the call has failed").decision.reason
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn retries_wait_as_long_as_the_policy_says() {
+        let client = Client::new(&plain(), clock(), || 0).unwrap();
+        let begun = tokio::time::Instant::now();
+        let result = client
+            .call(
+                Request::default(),
+                sleep,
+                |attempt| async move {
+                    if attempt.number < 3 { Err(Kind::Network) } else { Ok(attempt.number) }
+                },
+                verdict,
+            )
+            .await;
+        assert_eq!(result.unwrap(), 3);
+        assert_eq!(begun.elapsed().as_millis(), 300);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_that_hangs_is_cut_and_holds_no_permit() {
+        let policy = plain().attempt_timeout(Duration::from_millis(50)).max_concurrent(1);
+        let client = Client::new(&policy.max_attempts(2), clock(), || 0).unwrap();
+        let hang = |_| std::future::pending::<Result<(), Kind>>();
+        let result = client.call(Request::default(), sleep, hang, verdict).await;
+        assert_eq!(reason(result), Reason::AttemptsExhausted);
+        let snapshot = client.snapshot();
+        assert_eq!((snapshot.running, snapshot.abandoned), (0, 0));
+        assert_eq!(snapshot.counters.failures[Kind::Timeout as usize], 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiters_run_in_the_order_in_which_they_came() {
+        let client = Client::new(&plain().max_concurrent(1), clock(), || 0).unwrap();
+        let order = std::sync::Mutex::new(Vec::new());
+        let run = |name: u32| {
+            let (client, order) = (&client, &order);
+            async move {
+                let operation = |_| async move {
+                    order.lock().unwrap().push(name);
+                    after(10, Ok(())).await
+                };
+                client.call(Request::default(), sleep, operation, verdict).await
+            }
+        };
+        let (a, b, c, d) = tokio::join!(run(1), run(2), run(3), run(4));
+        assert!(a.is_ok() && b.is_ok() && c.is_ok() && d.is_ok());
+        assert_eq!(*order.lock().unwrap(), [1, 2, 3, 4]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_dropped_in_any_phase_gives_everything_back() {
+        let policy = plain().max_concurrent(1).base(Duration::from_millis(500));
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        for patience in [5, 15, 300, 505, 515] {
+            let first = client.call(
+                Request::default(),
+                sleep,
+                |_| after(10, Err::<(), _>(Kind::Network)),
+                verdict,
+            );
+            let second = client.call(Request::default(), sleep, |_| after(10, Ok(())), verdict);
+            let limit = Duration::from_millis(patience);
+            let both = async { tokio::join!(first, second) };
+            _ = tokio::time::timeout(limit, both).await;
+            let snapshot = client.snapshot();
+            assert_eq!((snapshot.running, snapshot.queued), (0, 0), "after {patience} ms");
+        }
+        let healthy = client.call(Request::default(), sleep, |_| after(1, Ok(7)), verdict).await;
+        assert_eq!(healthy.unwrap(), 7);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_waiter_leaves_at_its_own_limit() {
+        let policy = plain().max_concurrent(1).queue_timeout(Duration::from_millis(30));
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let long = client.call(Request::default(), sleep, |_| after(100, Ok(())), verdict);
+        let waiting = client.call(Request::default(), sleep, |_| after(1, Ok(())), verdict);
+        let (long, waiting) = tokio::join!(long, waiting);
+        assert!(long.is_ok());
+        assert_eq!(reason(waiting), Reason::QueueTimeout);
+        assert_eq!(client.snapshot().queued, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_open_circuit_sends_the_whole_line_away() {
+        let policy = plain().failure_threshold(1).max_attempts(1).max_concurrent(1);
+        let mut client = Client::new(&policy, clock(), || 0).unwrap();
+        assert!(reason_of_line(&mut client).await.is_none(), "the breaker is off");
+        let policy = Policy::new().failure_threshold(1).max_attempts(1).max_concurrent(1);
+        let mut client = Client::new(&policy, clock(), || 0).unwrap();
+        assert_eq!(reason_of_line(&mut client).await, Some(Reason::CircuitOpen));
+    }
+
+    async fn reason_of_line<Now: Fn() -> Instant, Word: Fn() -> u64>(
+        client: &mut Client<Now, Word>,
+    ) -> Option<Reason> {
+        let first =
+            client.call(Request::default(), sleep, |_| after(10, Err::<(), _>(Kind::Network)), verdict);
+        let second = client.call(Request::default(), sleep, |_| after(10, Ok(())), verdict);
+        let (_, second) = tokio::join!(first, second);
+        second.err().map(|error| error.decision.reason)
+    }
+}
