@@ -94,18 +94,10 @@ fn pattern<E: Error>(bytes: u64, chunk: Option<usize>, every_ms: Option<u64>) ->
         return Err(refuse("chunk", chunk, format_args!("1 to {LARGEST_CHUNK}")));
     }
     if every_ms > LONGEST_PAUSE_MS {
-        return Err(refuse(
-            "every_ms",
-            every_ms,
-            format_args!("0 to {LONGEST_PAUSE_MS}"),
-        ));
+        return Err(refuse("every_ms", every_ms, format_args!("0 to {LONGEST_PAUSE_MS}")));
     }
     let every = Duration::from_millis(every_ms);
-    Ok(Body::Pattern(Pattern {
-        bytes,
-        chunk,
-        every,
-    }))
+    Ok(Body::Pattern(Pattern { bytes, chunk, every }))
 }
 
 /// Tells `"json": null` from no `json` at all.

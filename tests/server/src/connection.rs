@@ -53,13 +53,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(number: u64, stream: TcpStream) -> Self {
-        Self {
-            number,
-            stream,
-            order: Mutex::default(),
-            ordered: Notify::new(),
-            cut: Notify::new(),
-        }
+        Self { number, stream, order: Mutex::default(), ordered: Notify::new(), cut: Notify::new() }
     }
 
     /// Leaves HTTP. The first order holds.
@@ -82,11 +76,7 @@ impl Connection {
                 () = self.ordered.notified() => true,
                 () = http => false,
             };
-            let order = self
-                .order
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).take();
             match order {
                 Some(order) if left => self.carry_out(order).await,
                 _ => self.close().await,

@@ -20,9 +20,7 @@ impl Connections {
         let mut table = self.table();
         table.opened += 1;
         let connection = Arc::new(Connection::new(table.opened, stream));
-        table
-            .open
-            .insert(connection.number, Arc::clone(&connection));
+        table.open.insert(connection.number, Arc::clone(&connection));
         connection
     }
 

@@ -33,10 +33,7 @@ pub(crate) async fn serve(
 ) -> Response<Flow> {
     let method = request.method().clone();
     let query = request.uri().query().unwrap_or("").to_owned();
-    let Ok(body) = Limited::new(request.into_body(), LARGEST_BODY)
-        .collect()
-        .await
-    else {
+    let Ok(body) = Limited::new(request.into_body(), LARGEST_BODY).collect().await else {
         let message = format!("a control body has at most {LARGEST_BODY} bytes");
         return closing(problem(StatusCode::PAYLOAD_TOO_LARGE, message));
     };
@@ -57,10 +54,7 @@ pub(crate) async fn serve(
             done()
         }
         (&Method::POST, ("kill", "")) => on_kill(site, port, connection).await,
-        _ => problem(
-            StatusCode::NOT_FOUND,
-            format_args!("no {method} /_/{path} here"),
-        ),
+        _ => problem(StatusCode::NOT_FOUND, format_args!("no {method} /_/{path} here")),
     }
 }
 
@@ -86,9 +80,7 @@ fn log(site: &Site, id: &str) -> Response<Flow> {
         return unknown_script(id);
     };
     let mut response = json_response(StatusCode::OK, &entries);
-    response
-        .headers_mut()
-        .insert("x-dropped", HeaderValue::from(dropped));
+    response.headers_mut().insert("x-dropped", HeaderValue::from(dropped));
     response
 }
 
@@ -100,10 +92,7 @@ fn connections(site: &Site, port: Port) -> Response<Flow> {
 }
 
 fn timeline(site: &Site, query: &str) -> Response<Flow> {
-    let since = query
-        .split('&')
-        .find_map(|pair| pair.strip_prefix("since_ms="))
-        .unwrap_or("0");
+    let since = query.split('&').find_map(|pair| pair.strip_prefix("since_ms=")).unwrap_or("0");
     match since.parse::<u64>() {
         Ok(since_ms) => {
             let run = Arc::clone(&site.run.borrow());
@@ -151,8 +140,5 @@ fn refused(invalid: &Invalid) -> Response<Flow> {
 }
 
 fn unknown_script(id: &str) -> Response<Flow> {
-    problem(
-        StatusCode::NOT_FOUND,
-        format_args!("there is no script {id:?}"),
-    )
+    problem(StatusCode::NOT_FOUND, format_args!("there is no script {id:?}"))
 }

@@ -21,12 +21,7 @@ pub(crate) fn whole(bytes: impl Into<Bytes>) -> Flow {
 const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 
 static LETTERS: LazyLock<Bytes> = LazyLock::new(|| {
-    ALPHABET
-        .iter()
-        .copied()
-        .cycle()
-        .take(LARGEST_CHUNK + ALPHABET.len())
-        .collect()
+    ALPHABET.iter().copied().cycle().take(LARGEST_CHUNK + ALPHABET.len()).collect()
 });
 
 /// `length` letters of the repeated alphabet from its letter number `from`.
@@ -45,11 +40,7 @@ pub(crate) struct PatternFlow {
 impl PatternFlow {
     pub(crate) fn new(pattern: Pattern) -> Self {
         let pause = Box::pin(sleep_until(Instant::now()));
-        Self {
-            pattern,
-            sent: 0,
-            pause,
-        }
+        Self { pattern, sent: 0, pause }
     }
 }
 

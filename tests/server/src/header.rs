@@ -46,11 +46,7 @@ impl<'de> Deserialize<'de> for Name {
                 "any but the two that frame the body (see cut_body, reset_inside)",
             )),
             Ok(name) => Ok(Self(name)),
-            Err(_) => Err(refuse(
-                "header name",
-                format_args!("{text:?}"),
-                "a token of RFC 9110",
-            )),
+            Err(_) => Err(refuse("header name", format_args!("{text:?}"), "a token of RFC 9110")),
         }
     }
 }

@@ -28,10 +28,7 @@ pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Invalid> {
         path: error.path().to_string(),
         reason: error.into_inner().to_string(),
     })?;
-    reader.end().map_err(|error| Invalid {
-        path: ".".into(),
-        reason: error.to_string(),
-    })?;
+    reader.end().map_err(|error| Invalid { path: ".".into(), reason: error.to_string() })?;
     Ok(value)
 }
 

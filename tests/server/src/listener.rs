@@ -1,6 +1,6 @@
 //! The two ports, on the loopback only.
 
-use crate::connection::Wire;
+use crate::connection::{Connection, Wire};
 use crate::run::Spell;
 use crate::site::{Port, Site};
 use hyper::server::conn::http1;
@@ -13,7 +13,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::{Instant, sleep, sleep_until};
 
 const BACKLOG: u32 = 1024;
@@ -73,9 +73,7 @@ impl Gate {
                 drop(listener);
                 site.connections.cut(None);
                 site.run.borrow().on_down();
-                Self::Shut {
-                    _held: hold(port).ok(),
-                }
+                Self::Shut { _held: hold(port).ok() }
             }
             Self::Shut { _held } if !down => {
                 drop(_held);
@@ -124,25 +122,24 @@ async fn accept(site: &Arc<Site>, port: Port, listener: &TcpListener) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(converse(Arc::clone(site), port, stream));
+                // Fails only when the client is gone; the first read will tell.
+                let _ = stream.set_nodelay(true);
+                // Counted before its task runs: a cut must not miss it.
+                let connection = site.connections(port).on_open(stream);
+                tokio::spawn(converse(Arc::clone(site), port, connection));
             }
             Err(_) => sleep(PAUSE).await,
         }
     }
 }
 
-async fn converse(site: Arc<Site>, port: Port, stream: TcpStream) {
-    // Fails only when the client is gone; the first read will tell.
-    let _ = stream.set_nodelay(true);
-    let connection = site.connections(port).on_open(stream);
+async fn converse(site: Arc<Site>, port: Port, connection: Arc<Connection>) {
     let service = service_fn(|request| {
         let answer = Arc::clone(&site).serve(port, Arc::clone(&connection), request);
         async move { Ok::<_, Infallible>(answer.await) }
     });
     let wire = TokioIo::new(Wire(Arc::clone(&connection)));
-    let http = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .serve_connection(wire, service);
+    let http = http1::Builder::new().timer(TokioTimer::new()).serve_connection(wire, service);
     let http = async move {
         // What went wrong with the client's HTTP, the client knows better.
         let _ = http.await;

@@ -31,10 +31,7 @@ impl Entry {
     pub(crate) fn bytes(&self) -> usize {
         let lines = self.headers.iter();
         let lines = lines.map(|(name, value)| LINE_BYTES + name.as_str().len() + value.len());
-        let path = self
-            .uri
-            .path_and_query()
-            .map_or(0, |path| path.as_str().len());
+        let path = self.uri.path_and_query().map_or(0, |path| path.as_str().len());
         ENTRY_BYTES + lines.sum::<usize>() + path + self.body.len()
     }
 

@@ -3,9 +3,11 @@
 //! Prints one line of JSON once it listens: `{"port":P,"control_port":C}`.
 
 mod arguments;
+mod signals;
 
 use arguments::Arguments;
 use fault_server::{Scenario, Server};
+use signals::Signals;
 use std::io::{self, Read, Write};
 use std::process::{ExitCode, exit};
 
@@ -43,35 +45,19 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, String> {
 
 #[tokio::main(worker_threads = 2)]
 async fn serve(arguments: &Arguments, scenario: Scenario) -> io::Result<()> {
+    // Whoever has read the line may signal at once.
+    let mut signals = Signals::new()?;
     let server = Server::start(scenario, arguments.port)?;
-    println!(
-        "{{\"port\":{},\"control_port\":{}}}",
-        server.port(),
-        server.control_port()
-    );
+    println!("{{\"port\":{},\"control_port\":{}}}", server.port(), server.control_port());
     io::stdout().flush()?;
     if arguments.exit_with_stdin {
         std::thread::spawn(exit_with_stdin);
     }
     tokio::select! {
-        () = server.ended() => Ok(()),
-        result = asked_to_stop() => result,
+        () = server.ended() => {}
+        () = signals.any() => {}
     }
-}
-
-#[cfg(unix)]
-async fn asked_to_stop() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = terminate.recv() => Ok(()),
-        result = tokio::signal::ctrl_c() => result,
-    }
-}
-
-#[cfg(not(unix))]
-async fn asked_to_stop() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
+    Ok(())
 }
 
 /// The parent holds the other end of stdin: when it dies, so do we.

@@ -34,30 +34,21 @@ pub(crate) fn reply(step: &Step, request: &Received) -> Reply {
         Act::Answer { head, body, date } => Reply::Respond(answer(head, body, *date, request)),
         Act::HugeHeaders { head, count, bytes } => Reply::Respond(huge(head, *count, *bytes)),
         Act::Bare(fault) => Reply::Leave(bare(*fault)),
-        Act::Partial {
-            fault,
-            head,
-            after_bytes,
-        } => Reply::Leave(partial(*fault, head, *after_bytes)),
+        Act::Partial { fault, head, after_bytes } => {
+            Reply::Leave(partial(*fault, head, *after_bytes))
+        }
     }
 }
 
 fn answer(head: &Head, body: &Body, date: Date, request: &Received) -> Response<Flow> {
     let (flow, kind) = match body {
         Body::Empty => (whole(Bytes::new()), None),
-        Body::Text(text) => (
-            whole(text.clone()),
-            Some(fixed("text/plain; charset=utf-8")),
-        ),
+        Body::Text(text) => (whole(text.clone()), Some(fixed("text/plain; charset=utf-8"))),
         Body::Json(json) => (whole(json.clone()), Some(fixed("application/json"))),
-        Body::Echo => (
-            whole(request.body.clone()),
-            request.headers.get(CONTENT_TYPE).cloned(),
-        ),
-        Body::Pattern(pattern) => (
-            Either::Right(PatternFlow::new(*pattern)),
-            Some(fixed("text/plain; charset=utf-8")),
-        ),
+        Body::Echo => (whole(request.body.clone()), request.headers.get(CONTENT_TYPE).cloned()),
+        Body::Pattern(pattern) => {
+            (Either::Right(PatternFlow::new(*pattern)), Some(fixed("text/plain; charset=utf-8")))
+        }
     };
     let mut response = Response::new(flow);
     *response.status_mut() = head.status;
@@ -107,11 +98,7 @@ fn partial(fault: Fault, head: &Head, after_bytes: usize) -> Order {
     let mut text = format!("HTTP/1.1 {} {reason}\r\n", head.status.as_str());
     let date = httpdate::fmt_http_date(second(0));
     // Writing to a string cannot fail.
-    let _ = write!(
-        text,
-        "date: {date}\r\ncontent-length: {}\r\n",
-        after_bytes + PROMISED_BYTES
-    );
+    let _ = write!(text, "date: {date}\r\ncontent-length: {}\r\n", after_bytes + PROMISED_BYTES);
     let mut bytes = text.into_bytes();
     for line in &head.lines {
         bytes.extend_from_slice(line.name().as_str().as_bytes());
@@ -126,23 +113,14 @@ fn partial(fault: Fault, head: &Head, after_bytes: usize) -> Order {
         Fault::HalfClosed => Ending::HalfClose,
         _ => Ending::Close,
     };
-    Order {
-        bytes: bytes.into(),
-        ending,
-    }
+    Order { bytes: bytes.into(), ending }
 }
 
 /// The whole second at which a clock that is `skew_ms` ahead stands.
 fn second(skew_ms: i64) -> SystemTime {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let skew = Duration::from_millis(skew_ms.unsigned_abs());
-    let skewed = if skew_ms < 0 {
-        now.saturating_sub(skew)
-    } else {
-        now + skew
-    };
+    let skewed = if skew_ms < 0 { now.saturating_sub(skew) } else { now + skew };
     UNIX_EPOCH + Duration::from_secs(skewed.as_secs())
 }
 

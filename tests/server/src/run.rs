@@ -40,10 +40,7 @@ impl Run {
     pub(crate) fn new(scenario: Scenario) -> Self {
         Self {
             started: Instant::now(),
-            workers: scenario
-                .capacity
-                .as_ref()
-                .map(|capacity| Arc::new(Workers::new(capacity))),
+            workers: scenario.capacity.as_ref().map(|capacity| Arc::new(Workers::new(capacity))),
             dice: Mutex::new(fastrand::Rng::with_seed(scenario.seed)),
             timeline: Mutex::default(),
             scenario,
@@ -55,10 +52,7 @@ impl Run {
         let end = self.scenario.round_ms() * round + phase.until_ms;
         let last = self.scenario.after == After::Last && phase.until_ms == self.scenario.round_ms();
         let until = (!last).then(|| self.started + Duration::from_millis(end));
-        Spell {
-            down: phase.down,
-            until,
-        }
+        Spell { down: phase.down, until }
     }
 
     /// The listener closed.
@@ -82,11 +76,7 @@ impl Run {
         let elapsed = now.saturating_duration_since(self.started);
         lock(&self.timeline).on_request(elapsed, host, step.result());
         let latency = step.latency.at(latency);
-        Some(Draw {
-            step,
-            latency,
-            work,
-        })
+        Some(Draw { step, latency, work })
     }
 
     /// The step that is left when the workers have had their say, and their work.
@@ -134,11 +124,7 @@ impl Run {
     fn phases(&self, now_ms: u64, since_ms: u64) -> Vec<Value> {
         let length = self.scenario.round_ms();
         let looping = self.scenario.after == After::Loop;
-        let first = if looping {
-            since_ms.min(now_ms) / length
-        } else {
-            0
-        };
+        let first = if looping { since_ms.min(now_ms) / length } else { 0 };
         let mut shown = Vec::new();
         for round in first.. {
             let mut start_ms = round * length;

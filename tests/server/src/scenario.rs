@@ -68,9 +68,7 @@ impl Scenario {
     }
 
     pub(crate) fn last(&self) -> &Phase {
-        self.phases
-            .last()
-            .expect("a scenario was read with at least one phase")
+        self.phases.last().expect("a scenario was read with at least one phase")
     }
 
     /// The length of all phases together.
@@ -89,12 +87,7 @@ impl Default for Scenario {
             down: false,
             mix: vec![Share { weight: 1.0, step }],
         };
-        Self {
-            seed: 1,
-            capacity: None,
-            phases: vec![phase],
-            after: After::Last,
-        }
+        Self { seed: 1, capacity: None, phases: vec![phase], after: After::Last }
     }
 }
 
@@ -107,25 +100,13 @@ impl<'de> Deserialize<'de> for Scenario {
         for pair in fields.phases.windows(2) {
             if pair[1].until_ms <= pair[0].until_ms {
                 let field = format!("until_ms of phase {:?}", pair[1].name);
-                let allowed = format!(
-                    "more than {}, where the phase before ends",
-                    pair[0].until_ms
-                );
+                let allowed =
+                    format!("more than {}, where the phase before ends", pair[0].until_ms);
                 return Err(refuse(&field, pair[1].until_ms, allowed));
             }
         }
-        let ScenarioFields {
-            seed,
-            capacity,
-            phases,
-            after,
-        } = fields;
-        Ok(Self {
-            seed,
-            capacity,
-            phases,
-            after,
-        })
+        let ScenarioFields { seed, capacity, phases, after } = fields;
+        Ok(Self { seed, capacity, phases, after })
     }
 }
 
@@ -146,28 +127,15 @@ fn first_seed() -> u64 {
 
 impl<'de> Deserialize<'de> for Capacity {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let CapacityFields {
-            workers,
-            service_ms,
-            queue,
-            when_full,
-        } = CapacityFields::deserialize(from)?;
+        let CapacityFields { workers, service_ms, queue, when_full } =
+            CapacityFields::deserialize(from)?;
         if !(1..=MOST_WORKERS).contains(&workers) {
-            return Err(refuse(
-                "workers",
-                workers,
-                format_args!("1 to {MOST_WORKERS}"),
-            ));
+            return Err(refuse("workers", workers, format_args!("1 to {MOST_WORKERS}")));
         }
         if queue > LONGEST_QUEUE {
             return Err(refuse("queue", queue, format_args!("0 to {LONGEST_QUEUE}")));
         }
-        Ok(Self {
-            workers,
-            service: service_ms,
-            queue,
-            when_full,
-        })
+        Ok(Self { workers, service: service_ms, queue, when_full })
     }
 }
 
@@ -187,33 +155,15 @@ fn unavailable() -> Arc<Step> {
 
 impl<'de> Deserialize<'de> for Phase {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let PhaseFields {
-            name,
-            until_ms,
-            down,
-            mix,
-        } = PhaseFields::deserialize(from)?;
+        let PhaseFields { name, until_ms, down, mix } = PhaseFields::deserialize(from)?;
         if !(1..=LONGEST_MS).contains(&until_ms) {
-            return Err(refuse(
-                "until_ms",
-                until_ms,
-                format_args!("1 to {LONGEST_MS}"),
-            ));
+            return Err(refuse("until_ms", until_ms, format_args!("1 to {LONGEST_MS}")));
         }
         if down != mix.is_empty() {
             let shown = format_args!("{} steps long", mix.len()).to_string();
-            return Err(refuse(
-                "mix",
-                shown,
-                "empty when the phase is down, else not empty",
-            ));
+            return Err(refuse("mix", shown, "empty when the phase is down, else not empty"));
         }
-        Ok(Self {
-            name,
-            until_ms,
-            down,
-            mix,
-        })
+        Ok(Self { name, until_ms, down, mix })
     }
 }
 
@@ -233,7 +183,5 @@ fn weight<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     if weight > 0.0 && weight <= 1e9 {
         return Ok(weight);
     }
-    Err(D::Error::custom(format_args!(
-        "weight is {weight}; allowed: more than 0, at most 1e9"
-    )))
+    Err(D::Error::custom(format_args!("weight is {weight}; allowed: more than 0, at most 1e9")))
 }

@@ -51,18 +51,10 @@ impl<'de> Deserialize<'de> for Script {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Fields { steps, after } = Fields::deserialize(from)?;
         if steps.is_empty() && !matches!(after, After::Step(_)) {
-            return Err(refuse(
-                "steps",
-                "[]",
-                "at least one step, unless `after` is a step",
-            ));
+            return Err(refuse("steps", "[]", "at least one step, unless `after` is a step"));
         }
         if steps.len() > MOST_STEPS {
-            return Err(refuse(
-                "length of steps",
-                steps.len(),
-                format_args!("0 to {MOST_STEPS}"),
-            ));
+            return Err(refuse("length of steps", steps.len(), format_args!("0 to {MOST_STEPS}")));
         }
         Ok(Self { steps, after })
     }

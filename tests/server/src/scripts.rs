@@ -50,13 +50,7 @@ impl Scripts {
             return Err(Full);
         }
         let log = VecDeque::new();
-        let track = Track {
-            script,
-            script_bytes: bytes,
-            served: 0,
-            log,
-            dropped: 0,
-        };
+        let track = Track { script, script_bytes: bytes, served: 0, log, dropped: 0 };
         table.scripts.insert(id.into(), track);
         Ok(())
     }
@@ -69,11 +63,7 @@ impl Scripts {
         entry: impl FnOnce(usize) -> Entry,
     ) -> Option<Arc<Step>> {
         let mut table = self.table();
-        let Table {
-            scripts,
-            log_bytes,
-            next,
-        } = &mut *table;
+        let Table { scripts, log_bytes, next } = &mut *table;
         let track = scripts.get_mut(id)?;
         let (place, step) = track.script.step(track.served);
         track.served += 1;
@@ -111,11 +101,7 @@ impl Table {
         let Some(track) = self.scripts.get_mut(id) else {
             return false;
         };
-        self.log_bytes -= track
-            .log
-            .drain(..)
-            .map(|(_, entry)| entry.bytes())
-            .sum::<usize>();
+        self.log_bytes -= track.log.drain(..).map(|(_, entry)| entry.bytes()).sum::<usize>();
         track.dropped = 0;
         true
     }
@@ -123,10 +109,7 @@ impl Table {
     /// Drops the oldest entries of all logs until the rest has room.
     fn fit(&mut self) {
         while self.log_bytes > MOST_LOG_BYTES {
-            let tracks = self
-                .scripts
-                .values_mut()
-                .filter(|track| !track.log.is_empty());
+            let tracks = self.scripts.values_mut().filter(|track| !track.log.is_empty());
             let Some(oldest) = tracks.min_by_key(|track| track.log[0].0) else {
                 return;
             };
@@ -163,11 +146,7 @@ mod tests {
             let table = scripts.table();
             (table.scripts[id].log.len(), table.scripts[id].dropped)
         };
-        assert_eq!(
-            (held("a"), held("b")),
-            ((0, 1), (2, 0)),
-            "the oldest goes first"
-        );
+        assert_eq!((held("a"), held("b")), ((0, 1), (2, 0)), "the oldest goes first");
         scripts.on_clear("b");
         assert_eq!(scripts.table().log_bytes, 0);
     }

@@ -27,11 +27,7 @@ impl Server {
         let site = Arc::new(Site::new(scenario));
         tokio::spawn(faulty(Arc::clone(&site), listener, port));
         tokio::spawn(control(Arc::clone(&site), control_listener));
-        Ok(Self {
-            port,
-            control_port,
-            site,
-        })
+        Ok(Self { port, control_port, site })
     }
 
     /// The port that fails. It serves `/_/` too, while it listens.

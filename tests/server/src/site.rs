@@ -77,10 +77,7 @@ impl Site {
             let path = path.to_owned();
             Reply::Respond(control::serve(&self, port, &connection, &path, request).await)
         } else if port == Port::Control {
-            Reply::Respond(problem(
-                StatusCode::NOT_FOUND,
-                "the control port knows only /_/...",
-            ))
+            Reply::Respond(problem(StatusCode::NOT_FOUND, "the control port knows only /_/..."))
         } else {
             self.fail(&connection, request).await
         };
@@ -100,10 +97,7 @@ impl Site {
             Ok(body) => body.to_bytes(),
             Err(_) => return Reply::Respond(closing(too_large())),
         };
-        let received = Received {
-            headers: head.headers.clone(),
-            body: body.clone(),
-        };
+        let received = Received { headers: head.headers.clone(), body: body.clone() };
         let Some(id) = script_id(head.uri.path()) else {
             return self.play(&received).await;
         };
@@ -123,11 +117,7 @@ impl Site {
     }
 
     async fn act(&self, step: &Step, received: &Received) -> Reply {
-        let unit = self
-            .dice
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .f64();
+        let unit = self.dice.lock().unwrap_or_else(PoisonError::into_inner).f64();
         wait(step.latency.at(unit)).await;
         reply(step, received)
     }
@@ -159,17 +149,13 @@ pub(crate) fn json_response(status: StatusCode, value: &serde_json::Value) -> Re
     let mut response = Response::new(whole(value.to_string()));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");
-    response
-        .headers_mut()
-        .insert(hyper::header::CONTENT_TYPE, kind);
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, kind);
     response
 }
 
 /// What is left of a refused body is not read: the connection ends with the answer.
 pub(crate) fn closing(mut response: Response<Flow>) -> Response<Flow> {
-    response
-        .headers_mut()
-        .insert(CONNECTION, HeaderValue::from_static("close"));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
@@ -179,8 +165,7 @@ fn too_large() -> Response<Flow> {
 }
 
 fn script_id(path: &str) -> Option<&str> {
-    path.strip_prefix("/s/")
-        .and_then(|rest| rest.split('/').next())
+    path.strip_prefix("/s/").and_then(|rest| rest.split('/').next())
 }
 
 async fn wait(time: Duration) {

@@ -35,10 +35,7 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Span;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "milliseconds, 0 to {LONGEST_MS}, or a range of them [low, high]"
-        )
+        write!(f, "milliseconds, 0 to {LONGEST_MS}, or a range of them [low, high]")
     }
 
     fn visit_u64<E: Error>(self, ms: u64) -> Result<Span, E> {
@@ -46,12 +43,8 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Span, A::Error> {
-        let low = items
-            .next_element()?
-            .ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let high = items
-            .next_element()?
-            .ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let low = items.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let high = items.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
         match items.next_element::<u64>()? {
             None => range(low, high),
             Some(_) => Err(A::Error::invalid_length(3, &self)),
@@ -64,9 +57,5 @@ fn range<E: Error>(low_ms: u64, high_ms: u64) -> Result<Span, E> {
         return Ok(Span { low_ms, high_ms });
     }
     let allowed = format_args!("0 <= low <= high <= {LONGEST_MS}").to_string();
-    Err(refuse(
-        "range",
-        format_args!("[{low_ms}, {high_ms}]"),
-        allowed,
-    ))
+    Err(refuse("range", format_args!("[{low_ms}, {high_ms}]"), allowed))
 }

@@ -18,13 +18,8 @@ const MOST_BYTES_OF_BODY: usize = 64 << 20;
 const MOST_LINES: usize = 20_000;
 const LONGEST_LINE: usize = 64 << 10;
 const MOST_BYTES_OF_HEAD: usize = 64 << 20;
-const ANSWER_FIELDS: &[&str] = &[
-    "status",
-    "headers",
-    "body",
-    "retry_after_date_ms",
-    "date_skew_ms",
-];
+const ANSWER_FIELDS: &[&str] =
+    &["status", "headers", "body", "retry_after_date_ms", "date_skew_ms"];
 
 /// What the server does with one request. In JSON an object, a bare status (`503`) or the
 /// bare name of a fault (`"hang"`).
@@ -96,19 +91,9 @@ impl Step {
     }
 
     pub(crate) fn status(status: StatusCode) -> Self {
-        let head = Head {
-            status,
-            lines: Vec::new(),
-        };
-        let act = Act::Answer {
-            head,
-            body: Body::Empty,
-            date: Date::default(),
-        };
-        Self {
-            latency: Span::default(),
-            act,
-        }
+        let head = Head { status, lines: Vec::new() };
+        let act = Act::Answer { head, body: Body::Empty, date: Date::default() };
+        Self { latency: Span::default(), act }
     }
 }
 
@@ -138,11 +123,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Step, E> {
         let fault = Fault::deserialize(serde::de::value::StrDeserializer::new(name))?;
-        Fields {
-            fault: Some(fault),
-            ..Fields::default()
-        }
-        .step()
+        Fields { fault: Some(fault), ..Fields::default() }.step()
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Step, A::Error> {
@@ -174,26 +155,16 @@ impl Fields {
             lines: self.headers.take().unwrap_or_default(),
         };
         let act = match self.fault {
-            None => Act::Answer {
-                head,
-                date: self.date()?,
-                body: self.body.unwrap_or(Body::Empty),
-            },
+            None => {
+                Act::Answer { head, date: self.date()?, body: self.body.unwrap_or(Body::Empty) }
+            }
             Some(Fault::HugeHeaders) => self.huge(head)?,
             Some(fault @ (Fault::ResetInside | Fault::CutBody)) => {
                 let after_bytes = self.after_bytes.unwrap_or(10);
                 within("after_bytes", after_bytes, 0, MOST_BYTES_OF_BODY)?;
-                Act::Partial {
-                    fault,
-                    head,
-                    after_bytes,
-                }
+                Act::Partial { fault, head, after_bytes }
             }
-            Some(fault @ Fault::HalfClosed) => Act::Partial {
-                fault,
-                head,
-                after_bytes: 0,
-            },
+            Some(fault @ Fault::HalfClosed) => Act::Partial { fault, head, after_bytes: 0 },
             Some(fault) => Act::Bare(fault),
         };
         Ok(Step { latency, act })
@@ -232,10 +203,7 @@ impl Fields {
         let after = self.retry_after_date_ms;
         within("retry_after_date_ms", after.unwrap_or(0), 0, FARTHEST_MS)?;
         let retry_after = after.map(|ms| Duration::from_millis(ms.unsigned_abs()));
-        Ok(Date {
-            skew_ms,
-            retry_after,
-        })
+        Ok(Date { skew_ms, retry_after })
     }
 
     fn huge<E: Error>(&self, head: Head) -> Result<Act, E> {

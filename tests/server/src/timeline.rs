@@ -24,12 +24,7 @@ impl Timeline {
     pub(crate) fn on_request(&mut self, elapsed: Duration, host: &str, result: &'static str) {
         let bucket = elapsed.as_millis() as u64 / BUCKET_MS;
         let host = self.place(host);
-        *self
-            .buckets
-            .entry(bucket)
-            .or_default()
-            .entry((host, result))
-            .or_default() += 1;
+        *self.buckets.entry(bucket).or_default().entry((host, result)).or_default() += 1;
         if self.buckets.len() > MOST_BUCKETS {
             self.buckets.pop_first();
         }
@@ -47,19 +42,11 @@ impl Timeline {
     }
 
     fn place(&mut self, host: &str) -> usize {
-        let host = if host.len() > LONGEST_HOST {
-            REST
-        } else {
-            host
-        };
+        let host = if host.len() > LONGEST_HOST { REST } else { host };
         if let Some(place) = self.hosts.iter().position(|known| known == host) {
             return place;
         }
-        let name = if self.hosts.len() < MOST_HOSTS {
-            host
-        } else {
-            REST
-        };
+        let name = if self.hosts.len() < MOST_HOSTS { host } else { REST };
         if self.hosts.len() <= MOST_HOSTS {
             self.hosts.push(name.into());
         }

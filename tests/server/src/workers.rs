@@ -33,11 +33,7 @@ pub(crate) type Done = oneshot::Receiver<()>;
 
 impl Workers {
     pub(crate) fn new(capacity: &Capacity) -> Self {
-        Self {
-            count: capacity.workers,
-            longest: capacity.queue,
-            line: Mutex::default(),
-        }
+        Self { count: capacity.workers, longest: capacity.queue, line: Mutex::default() }
     }
 
     /// Takes a job of the length `service`, first come first served; `None` when the
@@ -83,5 +79,36 @@ impl Workers {
 
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invalid::parse;
+
+    #[tokio::test]
+    async fn who_came_first_is_served_first() {
+        let capacity = br#"{"workers":1,"service_ms":0,"queue":3}"#;
+        let workers = Arc::new(Workers::new(&parse(capacity).expect("a capacity")));
+        let jobs = [30, 5, 5, 5].map(|ms| workers.admit(Duration::from_millis(ms)));
+        assert!(workers.admit(Duration::ZERO).is_none(), "the queue is full");
+        let [first, second, third, mut fourth] = jobs.map(|job| job.expect("room"));
+        for job in [first, second, third] {
+            job.await.expect("work done");
+        }
+        assert!(fourth.try_recv().is_err(), "the last in line waits longest");
+        fourth.await.expect("work done");
+    }
+
+    #[tokio::test]
+    async fn a_crash_loses_the_line() {
+        let capacity = br#"{"workers":1,"service_ms":0,"queue":1}"#;
+        let workers = Arc::new(Workers::new(&parse(capacity).expect("a capacity")));
+        let jobs = [5, 5].map(|ms| workers.admit(Duration::from_millis(ms)).expect("room"));
+        workers.on_down();
+        let [in_hand, in_line] = jobs;
+        assert!(in_hand.await.is_ok());
+        assert!(in_line.await.is_err());
     }
 }

@@ -15,15 +15,8 @@ fn any_status_with_any_header() {
     let first = rig.get("/s/t");
     assert_eq!(first.status, 599);
     let repeated = first.headers.iter().filter(|(name, _)| name == "x-a");
-    assert_eq!(
-        repeated.map(|(_, value)| &value[..]).collect::<Vec<_>>(),
-        [b"1", b"2"]
-    );
-    let raw = first
-        .headers
-        .iter()
-        .find(|(name, _)| name == "x-raw")
-        .expect("raw bytes");
+    assert_eq!(repeated.map(|(_, value)| &value[..]).collect::<Vec<_>>(), [b"1", b"2"]);
+    let raw = first.headers.iter().find(|(name, _)| name == "x-raw").expect("raw bytes");
     assert_eq!(raw.1, [0xe9, 0xff]);
     assert_eq!(first.header("retry-after"), Some("2"));
     assert_eq!([204, 304, 999], [(); 3].map(|()| rig.get("/s/t").status));
@@ -63,10 +56,7 @@ fn a_slow_body_comes_in_steps() {
 fn head_requests_have_the_length_without_the_body() {
     let rig = Rig::scripted(r#"{"steps":[{"body":"12345"}]}"#);
     let answer = request(rig.server.port(), "HEAD", "/s/t", &[], b"").cut_answer();
-    assert_eq!(
-        (answer.header("content-length"), answer.body.len()),
-        (Some("5"), 0)
-    );
+    assert_eq!((answer.header("content-length"), answer.body.len()), (Some("5"), 0));
 }
 
 #[test]
@@ -80,14 +70,8 @@ fn retry_after_lies_behind_the_date_beside_it() {
         let date = |name| httpdate::parse_http_date(answer.header(name).expect(name));
         let sent = date("date").expect("a date");
         let again = date("retry-after").expect("a date");
-        assert_eq!(
-            again.duration_since(sent).expect("later"),
-            Duration::from_secs(2)
-        );
-        let behind = SystemTime::now()
-            .duration_since(sent)
-            .expect("no future")
-            .as_secs();
+        assert_eq!(again.duration_since(sent).expect("later"), Duration::from_secs(2));
+        let behind = SystemTime::now().duration_since(sent).expect("no future").as_secs();
         assert!(behind >= skew && behind <= skew + 2, "{behind}");
     }
 }

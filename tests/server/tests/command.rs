@@ -27,9 +27,7 @@ fn start(arguments: &[&str]) -> (Program, u16, u16) {
         .spawn()
         .expect("a program");
     let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("stdout"))
-        .read_line(&mut line)
-        .expect("a line");
+    BufReader::new(child.stdout.take().expect("stdout")).read_line(&mut line).expect("a line");
     let ports: Value = serde_json::from_str(&line).expect("JSON");
     let port = |name| u16::try_from(ports[name].as_u64().expect(name)).expect("a port");
     (Program(child), port("port"), port("control_port"))
@@ -56,10 +54,7 @@ fn it_ends_on_sigterm_but_not_with_an_unwatched_stdin() {
     let (mut program, port, _) = start(&[]);
     drop(program.0.stdin.take());
     drop(connect(port));
-    let sent = Command::new("kill")
-        .arg(program.0.id().to_string())
-        .status()
-        .expect("kill");
+    let sent = Command::new("kill").arg(program.0.id().to_string()).status().expect("kill");
     assert!(sent.success());
     assert!(program.0.wait().expect("an end").success());
 }
@@ -67,12 +62,7 @@ fn it_ends_on_sigterm_but_not_with_an_unwatched_stdin() {
 #[test]
 fn it_can_be_killed_over_http() {
     let (mut program, port, control_port) = start(&[]);
-    assert_eq!(
-        request(control_port, "POST", "/_/kill", &[], b"")
-            .answer()
-            .status,
-        200
-    );
+    assert_eq!(request(control_port, "POST", "/_/kill", &[], b"").answer().status, 200);
     let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect_err("no listener");
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
     assert!(program.0.wait().expect("an end").success());
@@ -97,15 +87,8 @@ fn misuse_is_exit_code_two_with_a_reason() {
     let (code, said) = run(&["--scenario", path]);
     std::fs::remove_file(&file).expect("the file");
     assert_eq!(code, Some(2));
-    assert!(
-        said.contains("phases[0]: until_ms is 0; allowed: 1 to 86400000"),
-        "{said}"
-    );
-    for arguments in [
-        &["--scenario", "/no/such/file"][..],
-        &["--port", "x"],
-        &["--bogus"],
-    ] {
+    assert!(said.contains("phases[0]: until_ms is 0; allowed: 1 to 86400000"), "{said}");
+    for arguments in [&["--scenario", "/no/such/file"][..], &["--port", "x"], &["--bogus"]] {
         assert_eq!(run(arguments).0, Some(2), "{arguments:?}");
     }
 }
@@ -116,8 +99,5 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
         .stdin(Stdio::null())
         .output()
         .expect("a program");
-    (
-        output.status.code(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }

@@ -14,11 +14,7 @@ fn connections_are_counted_without_the_asking_one() {
     let mut kept = connect(port);
     send_kept(&mut kept, "/");
     hear_head(&mut kept);
-    let open = |port| {
-        request(port, "GET", "/_/connections", &[], b"")
-            .answer()
-            .json()
-    };
+    let open = |port| request(port, "GET", "/_/connections", &[], b"").answer().json();
     assert_eq!(open(rig.server.control_port())["open"], 1);
     assert_eq!(open(rig.server.control_port())["opened_total"], 1);
     assert_eq!(open(port)["open"], 1);
@@ -29,15 +25,9 @@ fn both_ports_serve_control_but_only_one_fails() {
     let rig = Rig::scripted(r#"{"steps":[200]}"#);
     let (fault, control) = (rig.server.port(), rig.server.control_port());
     let status = |port, path| request(port, "GET", path, &[], b"").answer().status;
-    assert_eq!(
-        (status(fault, "/_/log/t"), status(control, "/_/log/t")),
-        (200, 200)
-    );
+    assert_eq!((status(fault, "/_/log/t"), status(control, "/_/log/t")), (200, 200));
     assert_eq!((status(fault, "/s/t"), status(control, "/s/t")), (200, 404));
-    assert_eq!(
-        (status(fault, "/_/nothing"), status(control, "/")),
-        (404, 404)
-    );
+    assert_eq!((status(fault, "/_/nothing"), status(control, "/")), (404, 404));
 }
 
 #[test]
@@ -62,52 +52,22 @@ fn a_bad_step_is_named_with_what_is_allowed() {
     for (step, said) in [
         (r#"{"status":99}"#, "status is 99; allowed: 200 to 999"),
         ("70000", "status is 70000; allowed: 200 to 999"),
-        (
-            r#"{"statsu":200}"#,
-            "statsu: unknown field `statsu`, expected one of `latency_ms`",
-        ),
-        (
-            r#"{"fault":"refuse"}"#,
-            "fault: unknown variant `refuse`, expected one of",
-        ),
-        (
-            r#"{"fault":"hang","body":"x"}"#,
-            "body has no meaning for hang; allowed: latency_ms",
-        ),
-        (
-            r#"{"after_bytes":1}"#,
-            "after_bytes has no meaning for an answer; allowed",
-        ),
-        (
-            r#"{"latency_ms":[5,2]}"#,
-            "latency_ms: range is [5, 2]; allowed: 0 <= low <= high",
-        ),
+        (r#"{"statsu":200}"#, "statsu: unknown field `statsu`, expected one of `latency_ms`"),
+        (r#"{"fault":"refuse"}"#, "fault: unknown variant `refuse`, expected one of"),
+        (r#"{"fault":"hang","body":"x"}"#, "body has no meaning for hang; allowed: latency_ms"),
+        (r#"{"after_bytes":1}"#, "after_bytes has no meaning for an answer; allowed"),
+        (r#"{"latency_ms":[5,2]}"#, "latency_ms: range is [5, 2]; allowed: 0 <= low <= high"),
         (r#"{"latency_ms":[1,2,3]}"#, "latency_ms"),
-        (
-            r#"{"headers":[["a b","c"]]}"#,
-            "headers[0][0]: header name is \"a b\"; allowed",
-        ),
-        (
-            r#"{"headers":[["a","b\r\nc"]]}"#,
-            "headers[0][1]: header value is",
-        ),
+        (r#"{"headers":[["a b","c"]]}"#, "headers[0][0]: header name is \"a b\"; allowed"),
+        (r#"{"headers":[["a","b\r\nc"]]}"#, "headers[0][1]: header value is"),
         (r#"{"headers":[["content-length","5"]]}"#, "see cut_body"),
         (r#"{"headers":[["a",{"base64":"!"}]]}"#, "base64 is \"!\""),
-        (
-            r#"{"body":{"bytes":9999999999}}"#,
-            "bytes is 9999999999; allowed: 0 to 1073741824",
-        ),
+        (r#"{"body":{"bytes":9999999999}}"#, "bytes is 9999999999; allowed: 0 to 1073741824"),
         (r#"{"body":{"echo":true,"bytes":1}}"#, "a body is one of"),
         (r#"{"body":{"bytes":1,"chunk":0}}"#, "chunk is 0; allowed"),
-        (
-            r#"{"retry_after_date_ms":-1}"#,
-            "retry_after_date_ms is -1; allowed: 0 to",
-        ),
+        (r#"{"retry_after_date_ms":-1}"#, "retry_after_date_ms is -1; allowed: 0 to"),
         (r#"{"date_skew_ms":9e99}"#, "date_skew_ms"),
-        (
-            r#"{"fault":"huge_headers","count":99999999}"#,
-            "count is 99999999; allowed: 1 to 20000",
-        ),
+        (r#"{"fault":"huge_headers","count":99999999}"#, "count is 99999999; allowed: 1 to 20000"),
     ] {
         let error = Step::parse(step).expect_err(step).to_string();
         assert!(error.contains(said), "{step}: {error}");
@@ -131,26 +91,14 @@ fn a_bad_script_is_named_with_what_is_allowed() {
 fn a_bad_scenario_is_named_with_what_is_allowed() {
     let phase = r#"{"name":"a","until_ms":5,"mix":[{"weight":1,"step":200}]}"#;
     for (scenario, said) in [
-        (
-            r#"{"phases":[]}"#.to_owned(),
-            "phases is []; allowed: at least one phase",
-        ),
+        (r#"{"phases":[]}"#.to_owned(), "phases is []; allowed: at least one phase"),
         (
             format!(r#"{{"phases":[{phase},{phase}]}}"#),
             "until_ms of phase \"a\" is 5; allowed: more than 5",
         ),
-        (
-            format!(r#"{{"phases":[{phase}],"after":"x"}}"#),
-            "after: unknown variant `x`",
-        ),
-        (
-            r#"{"phases":[{"name":"a","until_ms":5}]}"#.to_owned(),
-            "mix is 0 steps long; allowed",
-        ),
-        (
-            format!(r#"{{"phases":[{}]}}"#, phase.replace("\":1,", "\":0,")),
-            "weight is 0; allowed",
-        ),
+        (format!(r#"{{"phases":[{phase}],"after":"x"}}"#), "after: unknown variant `x`"),
+        (r#"{"phases":[{"name":"a","until_ms":5}]}"#.to_owned(), "mix is 0 steps long; allowed"),
+        (format!(r#"{{"phases":[{}]}}"#, phase.replace("\":1,", "\":0,")), "weight is 0; allowed"),
         (
             format!(
                 r#"{{"capacity":{{"workers":0,"service_ms":1,"queue":1}},"phases":[{phase}]}}"#
@@ -166,11 +114,7 @@ fn a_bad_scenario_is_named_with_what_is_allowed() {
 #[test]
 fn refusals_over_http_are_400_with_the_reason() {
     let rig = Rig::new();
-    for (path, body) in [
-        ("/_/script/a", "{"),
-        ("/_/script/%20", "{}"),
-        ("/_/scenario", "[]"),
-    ] {
+    for (path, body) in [("/_/script/a", "{"), ("/_/script/%20", "{}"), ("/_/scenario", "[]")] {
         let answer = rig.control("POST", path, body);
         assert_eq!(answer.status, 400, "{path}");
         assert!(answer.json()["error"].is_string());
@@ -205,12 +149,6 @@ fn hostile_bytes_harm_nobody() {
 #[test]
 fn a_body_beyond_the_limit_is_refused() {
     let rig = Rig::scripted(r#"{"steps":[200]}"#);
-    let answer = request(
-        rig.server.control_port(),
-        "POST",
-        "/_/scenario",
-        &[],
-        &[b' '; 17 << 20],
-    );
+    let answer = request(rig.server.control_port(), "POST", "/_/scenario", &[], &[b' '; 17 << 20]);
     assert_eq!(answer.cut_answer().status, 413);
 }

@@ -24,10 +24,7 @@ fn reset_inside_sends_head_and_bytes_then_rst() {
         let heard = rig.hear("/s/t");
         assert!(heard.was_reset(), "{heard:?}");
         let answer = heard.cut_answer();
-        assert_eq!(
-            (answer.status, answer.body.as_slice()),
-            (503, &b"abcdefg"[..])
-        );
+        assert_eq!((answer.status, answer.body.as_slice()), (503, &b"abcdefg"[..]));
         assert_eq!(answer.header("a"), Some("b"));
         assert_eq!(answer.header("content-length"), Some("1007"));
     }
@@ -80,15 +77,10 @@ fn garbage_is_not_http() {
 fn hang_says_nothing_until_the_client_goes() {
     let rig = Rig::scripted(r#"{"steps":["hang"]}"#);
     let mut stream = connect(rig.server.port());
-    stream
-        .set_read_timeout(Some(Duration::from_millis(80)))
-        .expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_millis(80))).expect("a timeout");
     send_kept(&mut stream, "/s/t");
     let error = stream.read(&mut [0]).expect_err("silence");
-    assert!(
-        matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
-        "{error}"
-    );
+    assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
     rig.wait_for_open(1);
     drop(stream);
     rig.wait_for_open(0);
@@ -98,10 +90,7 @@ fn hang_says_nothing_until_the_client_goes() {
 fn huge_headers_are_many_and_long() {
     let rig = Rig::scripted(r#"{"steps":[{"fault":"huge_headers","count":3000,"bytes":50}]}"#);
     let answer = rig.get("/s/t");
-    let fillers = answer
-        .headers
-        .iter()
-        .filter(|(name, _)| name.starts_with("x-filler-"));
+    let fillers = answer.headers.iter().filter(|(name, _)| name.starts_with("x-filler-"));
     assert_eq!(fillers.filter(|(_, value)| value.len() == 50).count(), 3000);
 }
 

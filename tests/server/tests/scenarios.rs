@@ -31,11 +31,7 @@ fn a_mix_is_drawn_by_weight_and_again_by_the_same_seed() {
     assert!((6..40).contains(&share(0)), "{}", share(0));
     assert_eq!(rig.control("POST", "/_/start", "").status, 200);
     assert_eq!(outcomes(&rig, 200), first);
-    assert_eq!(
-        rig.control("POST", "/_/scenario", &MIXED.replace("7,", "8,"))
-            .status,
-        200
-    );
+    assert_eq!(rig.control("POST", "/_/scenario", &MIXED.replace("7,", "8,")).status, 200);
     assert_ne!(outcomes(&rig, 200), first);
 }
 
@@ -76,12 +72,8 @@ fn a_loop_begins_again() {
     }
     assert_eq!(seen, [200, 503, 200, 503]);
     let phases = rig.ask("/_/timeline")["phases"].clone();
-    let starts: Vec<_> = phases
-        .as_array()
-        .expect("phases")
-        .iter()
-        .map(|p| &p["start_ms"])
-        .collect();
+    let starts: Vec<_> =
+        phases.as_array().expect("phases").iter().map(|p| &p["start_ms"]).collect();
     assert_eq!(starts, [0, 160, 320, 480]);
 }
 
@@ -154,12 +146,9 @@ fn the_timeline_counts_by_host_and_result() {
 
 fn count(timeline: &Value, host: &str, result: &str) -> u64 {
     let buckets = timeline["buckets"].as_array().expect("buckets");
-    let counts = buckets
-        .iter()
-        .flat_map(|bucket| bucket["counts"].as_array().expect("counts"));
+    let counts = buckets.iter().flat_map(|bucket| bucket["counts"].as_array().expect("counts"));
     let ours = counts.filter(|count| count["host"] == host && count["result"] == result);
-    ours.map(|count| count["count"].as_u64().expect("a count"))
-        .sum()
+    ours.map(|count| count["count"].as_u64().expect("a count")).sum()
 }
 
 #[test]

@@ -32,12 +32,7 @@ fn the_last_step_repeats_unless_told_otherwise() {
 fn the_log_shows_what_arrived() {
     let rig = Rig::scripted(r#"{"steps":[503,"reset"],"after":200}"#);
     let port = rig.server.port();
-    let headers = [
-        ("idempotency-key", "k"),
-        ("x-a", "1"),
-        ("x-b", "2"),
-        ("x-a", "3"),
-    ];
+    let headers = [("idempotency-key", "k"), ("x-a", "1"), ("x-b", "2"), ("x-a", "3")];
     request(port, "POST", "/s/t/p?q=%20", &headers, b"hello");
     assert!(rig.hear("/s/t").was_reset());
     let mut kept = connect(port);
@@ -49,10 +44,7 @@ fn the_log_shows_what_arrived() {
     let entry = &log[0];
     assert_eq!(entry["method"], "POST");
     assert_eq!(entry["path"], "/s/t/p?q=%20");
-    assert_eq!(
-        (&entry["body_base64"], &entry["body_len"]),
-        (&json!("aGVsbG8="), &json!(5))
-    );
+    assert_eq!((&entry["body_base64"], &entry["body_len"]), (&json!("aGVsbG8="), &json!(5)));
     let lines = entry["headers"].as_array().expect("lines");
     let repeated: Vec<_> = lines.iter().filter(|line| line[0] == "x-a").collect();
     assert_eq!(repeated, [&json!(["x-a", "1"]), &json!(["x-a", "3"])]);

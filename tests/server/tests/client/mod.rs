@@ -64,14 +64,7 @@ impl Rig {
     }
 
     pub fn control(&self, method: &str, path: &str, body: &str) -> Answer {
-        request(
-            self.server.control_port(),
-            method,
-            path,
-            &[],
-            body.as_bytes(),
-        )
-        .answer()
+        request(self.server.control_port(), method, path, &[], body.as_bytes()).answer()
     }
 
     pub fn ask(&self, path: &str) -> Value {
@@ -154,9 +147,7 @@ impl Heard {
     pub fn answer(self) -> Answer {
         self.end.as_ref().expect("a FIN");
         let answer = self.cut_answer();
-        let declared = answer
-            .header("content-length")
-            .map(|text| text.parse().expect("a length"));
+        let declared = answer.header("content-length").map(|text| text.parse().expect("a length"));
         assert!(declared.is_none_or(|length: usize| length == answer.body.len()));
         answer
     }
@@ -173,12 +164,7 @@ impl Heard {
             (name, line[colon + 1..].trim_ascii().to_vec())
         });
         Answer {
-            status: status
-                .split(' ')
-                .nth(1)
-                .expect("a status")
-                .parse()
-                .expect("a number"),
+            status: status.split(' ').nth(1).expect("a status").parse().expect("a number"),
             headers: headers.collect(),
             body: self.bytes[end + 4..].to_vec(),
         }
