@@ -154,6 +154,7 @@ impl CircuitBreaker {
     }
 
     /// Would an attempt be let go at `now`? Changes nothing.
+    #[inline]
     pub fn peek(&self, now: Instant) -> Result<(), Refusal> {
         if self.refuses_nobody {
             return Ok(());
@@ -178,13 +179,18 @@ impl CircuitBreaker {
     }
 
     /// [`admit`](Self::admit) for somebody who has just [peeked](Self::peek).
+    #[inline]
     pub(crate) fn admit_after_peek(&mut self, now: Instant) -> (Admission, Option<Change>) {
-        let change = self.end_open_time(now);
-        let lease = self.take_probe_slot(now);
+        let (mut change, mut lease) = (None, None);
+        if !matches!(self.state, State::Closed { .. }) {
+            change = self.end_open_time(now);
+            lease = self.take_probe_slot(now);
+        }
         (Admission { generation: self.generation, admitted: now, lease }, change)
     }
 
     /// An admitted attempt ended. `word` is a fresh random number; it spreads the open time.
+    #[inline]
     pub fn on_result(
         &mut self,
         now: Instant,
@@ -195,18 +201,11 @@ impl CircuitBreaker {
         if !self.is_current(&admission) {
             return None;
         }
-        let on_lease = admission.lease.is_none_or(|lease| now < lease);
-        self.give_slot_back(&admission, now);
         let slow = self.is_slow(now.since(admission.admitted));
         match (&self.state, report.verdict) {
-            (_, Verdict::Neutral) => None,
             (State::Closed { .. }, Verdict::Healthy) => self.on_healthy(now, slow, word),
             (State::Closed { .. }, Verdict::Failure) => self.on_failure(now, slow, report, word),
-            (State::HalfOpen { .. }, _) if !admission.is_probe() => None,
-            (State::HalfOpen { .. }, Verdict::Healthy) if !slow => self.on_probe_success(),
-            (State::HalfOpen { .. }, _) if on_lease => {
-                Some(self.open(now, ChangeCause::ProbeFailed, report.retry_after_ms, word))
-            }
+            (State::HalfOpen { .. }, _) => self.on_probe_result(now, admission, slow, report, word),
             _ => None,
         }
     }
@@ -238,6 +237,7 @@ impl CircuitBreaker {
     }
 
     /// Does the admission still belong to the present generation?
+    #[inline]
     pub fn is_current(&self, admission: &Admission) -> bool {
         admission.generation == self.generation
     }
@@ -272,8 +272,7 @@ impl CircuitBreaker {
     }
 
     fn on_healthy(&mut self, now: Instant, slow: bool, word: u64) -> Option<Change> {
-        let counted = Counts { healthy: 1, failures: 0, slow: u32::from(slow) };
-        let counts = self.window.record(now, counted);
+        let counts = self.window.record(now, false, slow);
         if let State::Closed { run, .. } = &mut self.state {
             *run = 0;
         }
@@ -281,6 +280,7 @@ impl CircuitBreaker {
         Some(self.open(now, cause, None, word))
     }
 
+    #[cold]
     fn on_failure(
         &mut self,
         now: Instant,
@@ -288,8 +288,7 @@ impl CircuitBreaker {
         report: Report,
         word: u64,
     ) -> Option<Change> {
-        let counted = Counts { healthy: 0, failures: 1, slow: u32::from(slow) };
-        let counts = self.window.record(now, counted);
+        let counts = self.window.record(now, true, slow);
         let run = self.extend_run(now);
         let window = self.config.rolling_window;
         let crowded =
@@ -299,8 +298,8 @@ impl CircuitBreaker {
             ChangeCause::FailureThreshold
         } else if reached(self.config.consecutive_failures, run) {
             ChangeCause::ConsecutiveFailures
-        } else if counts.healthy == 0
-            && reached(self.config.no_success_failures, u64::from(counts.failures))
+        } else if counts.failures == counts.total
+            && reached(self.config.no_success_failures, counts.failures)
         {
             ChangeCause::NoSuccess
         } else {
@@ -322,12 +321,12 @@ impl CircuitBreaker {
 
     /// The rate, if any, that has reached its limit with enough calls behind it.
     fn rate_met(&self, counts: Counts) -> Option<ChangeCause> {
-        let total = counts.total();
-        if total < self.config.minimum_calls.max(1) {
+        let total = counts.total;
+        if counts.failures + counts.slow == 0 || total < self.config.minimum_calls {
             return None;
         }
-        let met = |rate: Option<u64>, part: u32| {
-            rate.is_some_and(|rate| u64::from(part) * 1_000 >= rate * total)
+        let met = |rate: Option<u64>, part: u64| {
+            rate.is_some_and(|rate| part > 0 && part * 1_000 >= rate * total)
         };
         if met(self.config.failure_rate, counts.failures) {
             Some(ChangeCause::FailureRate)
@@ -341,6 +340,30 @@ impl CircuitBreaker {
     fn is_slow(&self, took: Nanos) -> bool {
         self.config.slow_call_rate.is_some()
             && self.config.slow_call_duration.is_some_and(|limit| took >= limit)
+    }
+
+    #[cold]
+    fn on_probe_result(
+        &mut self,
+        now: Instant,
+        admission: Admission,
+        slow: bool,
+        report: Report,
+        word: u64,
+    ) -> Option<Change> {
+        let lease = admission.lease?;
+        let on_lease = now < lease;
+        if on_lease {
+            self.give_slot_back(lease);
+        }
+        match report.verdict {
+            Verdict::Neutral => None,
+            Verdict::Healthy if !slow => self.on_probe_success(),
+            _ if on_lease => {
+                Some(self.open(now, ChangeCause::ProbeFailed, report.retry_after_ms, word))
+            }
+            _ => None,
+        }
     }
 
     fn on_probe_success(&mut self) -> Option<Change> {
@@ -361,6 +384,7 @@ impl CircuitBreaker {
         })
     }
 
+    #[cold]
     fn open(
         &mut self,
         now: Instant,
@@ -405,6 +429,7 @@ impl CircuitBreaker {
         span
     }
 
+    #[cold]
     fn end_open_time(&mut self, now: Instant) -> Option<Change> {
         let State::Open { until } = self.state else {
             return None;
@@ -441,6 +466,7 @@ impl CircuitBreaker {
         (leases.len() - ended >= self.config.probes).then(|| leases[ended])
     }
 
+    #[cold]
     fn take_probe_slot(&mut self, now: Instant) -> Option<Instant> {
         let State::HalfOpen { leases, .. } = &mut self.state else {
             return None;
@@ -455,11 +481,7 @@ impl CircuitBreaker {
         Some(lease)
     }
 
-    fn give_slot_back(&mut self, admission: &Admission, now: Instant) {
-        let Some(lease) = admission.lease else { return };
-        if now >= lease {
-            return;
-        }
+    fn give_slot_back(&mut self, lease: Instant) {
         if let State::HalfOpen { leases, .. } = &mut self.state
             && let Some(place) = leases.iter().position(|held| *held == lease)
         {

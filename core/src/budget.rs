@@ -5,6 +5,10 @@ use crate::time::{Instant, Nanos, SECOND};
 /// Thousandths of a token.
 pub(crate) type Millitokens = u64;
 
+/// 10^-12 of a token: what a rate of one thousandth a second brings in a nanosecond, so that time
+/// refills without a remainder. The largest budget has 10^18 of them.
+type Picotokens = u64;
+
 /// The part of the recent calls that an `auto` budget lets be retried, in thousandths.
 const AUTO_SHARE: u64 = 200;
 const AUTO_SECONDS: usize = 10;
@@ -42,63 +46,74 @@ pub(crate) struct Config {
 #[derive(Clone, Debug)]
 pub struct RetryBudget {
     config: Config,
-    tokens: Millitokens,
+    level: Picotokens,
+    capacity: Picotokens,
+    /// When time refilled it last; `None` before the first event.
     refilled: Option<Instant>,
-    /// Thousandths of a token times nanoseconds that are not worth a thousandth yet.
-    remainder: u64,
     calls: CallsPerSecond,
 }
 
 impl RetryBudget {
     pub(crate) fn new(config: Config) -> Self {
+        let capacity = match config.capacity {
+            Capacity::Fixed(capacity) => capacity,
+            Capacity::Auto => AUTO_MIN,
+        };
         Self {
             config,
-            tokens: config.initial,
+            level: pico(config.initial),
+            capacity: pico(capacity),
             refilled: None,
-            remainder: 0,
             calls: CallsPerSecond::default(),
         }
     }
 
     /// A call was started, whatever becomes of it.
+    #[inline]
     pub fn on_call(&mut self, now: Instant) {
         self.refill(now);
         if self.config.capacity == Capacity::Auto {
-            self.calls.on_call(now);
+            self.calls.on_call();
+            self.capacity = pico(self.calls.auto_capacity());
         }
     }
 
     /// An attempt succeeded.
+    #[inline]
     pub fn on_success(&mut self, now: Instant) {
         self.add(now, self.config.refill_per_success);
     }
 
     /// Takes `cost` thousandths of a token for a retry, if the bucket holds that much.
+    #[inline]
     pub fn try_spend(&mut self, now: Instant, cost: u64) -> bool {
-        let enough = self.level(now) >= cost;
-        if enough && cost > 0 {
-            self.refill(now);
-            self.tokens -= cost;
+        let cost = pico(cost);
+        let level = self.refilled_level(now).min(self.capacity_at(now));
+        if level < cost {
+            return false;
         }
-        enough
+        if cost > 0 {
+            self.refill(now);
+            self.level = level - cost;
+        }
+        true
     }
 
     /// A retry was not sent after all, or its answer showed life: its `cost` comes back.
+    #[inline]
     pub fn give_back(&mut self, now: Instant, cost: u64) {
         self.add(now, cost);
     }
 
     /// What the bucket holds, in thousandths of a token.
+    #[inline]
     pub fn level(&self, now: Instant) -> u64 {
-        self.refilled_by(now).0
+        self.refilled_level(now).min(self.capacity_at(now)) / SECOND
     }
 
     /// What the bucket can hold at `now`, in thousandths of a token.
     pub fn capacity(&self, now: Instant) -> u64 {
-        match self.config.capacity {
-            Capacity::Fixed(capacity) => capacity,
-            Capacity::Auto => self.calls.auto_capacity(now),
-        }
+        self.capacity_at(now) / SECOND
     }
 
     pub(crate) fn rebase(&mut self, by: Nanos) {
@@ -108,75 +123,86 @@ impl RetryBudget {
         self.calls = CallsPerSecond::default();
     }
 
+    #[inline]
     fn add(&mut self, now: Instant, tokens: Millitokens) {
-        if tokens == 0 {
-            return;
-        }
-        self.refill(now);
-        self.tokens = self.tokens.saturating_add(tokens);
-        let capacity = self.capacity(now);
-        if self.tokens >= capacity {
-            self.tokens = capacity;
-            self.remainder = 0;
+        if tokens > 0 {
+            self.refill(now);
+            self.level = self.level.saturating_add(pico(tokens)).min(self.capacity);
         }
     }
 
+    /// Adds what time brings; what the capacity of this instant cannot hold is lost.
+    #[inline]
     fn refill(&mut self, now: Instant) {
-        (self.tokens, self.remainder) = self.refilled_by(now);
+        if self.calls.is_over(now) && self.config.capacity == Capacity::Auto {
+            self.calls.roll(now);
+            self.capacity = pico(self.calls.auto_capacity());
+        }
+        self.level = self.refilled_level(now).min(self.capacity);
         self.refilled = Some(now);
     }
 
-    /// Tokens and remainder with the refill of time up to `now`.
-    fn refilled_by(&self, now: Instant) -> (Millitokens, u64) {
+    #[inline]
+    fn refilled_level(&self, now: Instant) -> Picotokens {
         let elapsed = self.refilled.map_or(0, |refilled| now.since(refilled));
         // An elapsed time too long to multiply fills any bucket.
-        let grown =
-            elapsed.saturating_mul(self.config.refill_per_second).saturating_add(self.remainder);
-        let tokens = self.tokens.saturating_add(grown / SECOND);
-        let capacity = self.capacity(now);
-        if tokens >= capacity { (capacity, 0) } else { (tokens, grown % SECOND) }
+        self.level.saturating_add(elapsed.saturating_mul(self.config.refill_per_second))
+    }
+
+    #[inline]
+    fn capacity_at(&self, now: Instant) -> Picotokens {
+        if self.calls.is_over(now) && self.config.capacity == Capacity::Auto {
+            let mut later = self.calls;
+            later.roll(now);
+            return pico(later.auto_capacity());
+        }
+        self.capacity
     }
 }
 
+#[inline]
+const fn pico(tokens: Millitokens) -> Picotokens {
+    tokens.saturating_mul(SECOND)
+}
+
 /// How many calls started in each of the last ten seconds of the clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct CallsPerSecond {
     counts: [u32; AUTO_SECONDS],
     second: u64,
+    place: usize,
+    end: Instant,
     total: u64,
 }
 
 impl CallsPerSecond {
-    fn on_call(&mut self, now: Instant) {
-        self.roll(now);
-        let count = &mut self.counts[(self.second % AUTO_SECONDS as u64) as usize];
-        *count = count.saturating_add(1);
-        self.total = self.counts.iter().map(|count| u64::from(*count)).sum();
+    #[inline]
+    fn is_over(&self, now: Instant) -> bool {
+        now >= self.end
     }
 
+    #[inline]
+    fn on_call(&mut self) {
+        let count = &mut self.counts[self.place];
+        *count = count.saturating_add(1);
+        self.total += 1;
+    }
+
+    #[cold]
     fn roll(&mut self, now: Instant) {
         let second = now.as_nanos() / SECOND;
-        let passed = second.saturating_sub(self.second);
-        if passed == 0 {
-            return;
-        }
-        for step in 1..=passed.min(AUTO_SECONDS as u64) {
-            self.counts[((self.second + step) % AUTO_SECONDS as u64) as usize] = 0;
+        for _ in 0..second.saturating_sub(self.second).min(AUTO_SECONDS as u64) {
+            self.place = (self.place + 1) % AUTO_SECONDS;
+            self.counts[self.place] = 0;
         }
         self.second = second;
+        self.end = Instant::from_nanos(second * SECOND).after(SECOND);
         self.total = self.counts.iter().map(|count| u64::from(*count)).sum();
     }
 
-    fn auto_capacity(&self, now: Instant) -> Millitokens {
-        let second = now.as_nanos() / SECOND;
-        let total = if second == self.second { self.total } else { self.total_at(second) };
-        total.saturating_mul(AUTO_SHARE).clamp(AUTO_MIN, AUTO_MAX)
-    }
-
-    fn total_at(&self, second: u64) -> u64 {
-        let mut copy = self.clone();
-        copy.roll(Instant::from_nanos(second.saturating_mul(SECOND)));
-        copy.total
+    #[inline]
+    fn auto_capacity(&self) -> Millitokens {
+        self.total.saturating_mul(AUTO_SHARE).clamp(AUTO_MIN, AUTO_MAX)
     }
 }
 

@@ -64,6 +64,7 @@ impl Bulkhead {
     }
 
     /// Asks for a permit for `waiter`, or for a place in the line.
+    #[inline]
     pub fn enter(&mut self, waiter: u32) -> Entry {
         if self.line.is_empty() && self.has_free_permit() {
             self.running += 1;
@@ -77,6 +78,7 @@ impl Bulkhead {
     }
 
     /// A permit comes back.
+    #[inline]
     pub fn on_release(&mut self) {
         self.running = self.running.saturating_sub(1);
     }
@@ -99,11 +101,13 @@ impl Bulkhead {
     }
 
     /// The first waiter.
+    #[inline]
     pub fn first(&self) -> Option<u32> {
         self.line.first()
     }
 
     /// Could another attempt run?
+    #[inline]
     pub fn has_free_permit(&self) -> bool {
         self.config.max_concurrent.is_none_or(|max| self.running < max)
     }

@@ -31,10 +31,12 @@ impl Fifo {
         self.len
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    #[inline]
     pub fn first(&self) -> Option<u32> {
         (self.first != NOBODY).then_some(self.first)
     }

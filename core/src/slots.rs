@@ -36,12 +36,14 @@ impl<T> Slots<T> {
         Self { slots: Vec::new(), free: NOBODY, used: 0, limit }
     }
 
+    #[inline]
     pub fn is_full(&self) -> bool {
         self.used >= self.limit
             || (self.free == NOBODY && self.slots.len() >= 1 << CallId::SLOT_BITS)
     }
 
     /// The new entry's id; `None` when the table is full.
+    #[inline]
     pub fn insert(&mut self, value: T) -> Option<CallId> {
         if self.is_full() {
             return None;
@@ -65,6 +67,7 @@ impl<T> Slots<T> {
         Some(CallId::new(place, self.slots[place as usize].generation))
     }
 
+    #[inline]
     pub fn get(&self, id: CallId) -> Option<&T> {
         let slot = self.slots.get(id.slot() as usize)?;
         match &slot.entry {
@@ -73,6 +76,7 @@ impl<T> Slots<T> {
         }
     }
 
+    #[inline]
     pub fn get_mut(&mut self, id: CallId) -> Option<&mut T> {
         let slot = self.slots.get_mut(id.slot() as usize)?;
         match &mut slot.entry {
@@ -82,17 +86,20 @@ impl<T> Slots<T> {
     }
 
     /// The id of the entry that stands in this slot now.
+    #[inline]
     pub fn id_at(&self, place: u32) -> CallId {
         CallId::new(place, self.slots[place as usize].generation)
     }
 
     /// A new id for the same entry; the old one names nothing from now on.
+    #[inline]
     pub fn renew(&mut self, id: CallId) -> CallId {
         let slot = &mut self.slots[id.slot() as usize];
         slot.generation = slot.generation.saturating_add(1);
         CallId::new(id.slot(), slot.generation)
     }
 
+    #[inline]
     pub fn remove(&mut self, id: CallId) {
         let slot = &mut self.slots[id.slot() as usize];
         self.used -= 1;

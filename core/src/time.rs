@@ -119,59 +119,56 @@ pub(crate) fn soonest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant>
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    reading: Option<Instant>,
+    latest: Instant,
     now: Instant,
 }
 
 impl Clock {
     /// Takes the host's `reading` and answers the engine's time.
+    #[inline]
     pub fn read(&mut self, reading: Instant) -> Instant {
-        let now = self.peek(reading);
-        match self.reading {
-            Some(latest) if reading < latest && latest.since(reading) < RACE => {}
-            _ => self.reading = Some(reading),
+        self.now = self.peek(reading);
+        if reading >= self.latest || self.latest.since(reading) >= RACE {
+            self.latest = reading;
         }
-        self.now = now;
-        now
+        self.now
     }
 
     /// What [`read`](Self::read) would answer; changes nothing.
+    #[inline]
     pub fn peek(&self, reading: Instant) -> Instant {
-        match self.reading {
-            None => reading,
-            Some(latest) => self.now.after(reading.since(latest)),
-        }
+        self.now.after(reading.since(self.latest))
     }
 
     /// Where the host's clock will stand at the engine's `instant`.
+    #[inline]
     pub fn to_host(&self, instant: Instant) -> Instant {
-        let latest = self.reading.unwrap_or(self.now);
-        if instant >= self.now {
-            latest.after(instant.since(self.now))
-        } else {
-            latest.before(self.now.since(instant))
-        }
+        shift(instant, self.now, self.latest)
     }
 
     /// The engine's time at which the host's clock will stand at `reading`.
+    #[inline]
     pub fn from_host(&self, reading: Instant) -> Instant {
-        let latest = self.reading.unwrap_or(self.now);
-        if reading >= latest {
-            self.now.after(reading.since(latest))
-        } else {
-            self.now.before(latest.since(reading))
-        }
+        shift(reading, self.latest, self.now)
     }
 
     /// When time nears its end (a garbage reading, 292 years): by how much every stored instant
     /// has to be moved back so that the next ones fit.
+    #[inline]
     pub(crate) fn wind_back(&mut self) -> Option<Nanos> {
-        (self.now.0 > HORIZON).then(|| {
-            let by = self.now.0 - HOME;
-            self.now.0 = HOME;
-            by
-        })
+        if self.now.0 <= HORIZON {
+            return None;
+        }
+        let by = self.now.0 - HOME;
+        self.now.0 = HOME;
+        Some(by)
     }
+}
+
+/// The instant that lies as far from `to` as `instant` lies from `from`.
+#[inline]
+fn shift(instant: Instant, from: Instant, to: Instant) -> Instant {
+    if instant >= from { to.after(instant.since(from)) } else { to.before(from.since(instant)) }
 }
 
 #[cfg(test)]

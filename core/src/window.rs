@@ -10,26 +10,23 @@ const SLICES: usize = 10;
 /// What was counted within the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    pub healthy: u32,
-    pub failures: u32,
-    pub slow: u32,
+    pub total: u64,
+    pub failures: u64,
+    pub slow: u64,
 }
 
 impl Counts {
-    pub const fn total(&self) -> u64 {
-        self.healthy as u64 + self.failures as u64
-    }
-
-    fn add(&mut self, other: Self) {
-        self.healthy = self.healthy.saturating_add(other.healthy);
-        self.failures = self.failures.saturating_add(other.failures);
-        self.slow = self.slow.saturating_add(other.slow);
+    #[inline]
+    fn add(&mut self, failed: bool, slow: bool) {
+        self.total += 1;
+        self.failures += u64::from(failed);
+        self.slow += u64::from(slow);
     }
 
     fn remove(&mut self, other: Self) {
-        self.healthy = self.healthy.saturating_sub(other.healthy);
-        self.failures = self.failures.saturating_sub(other.failures);
-        self.slow = self.slow.saturating_sub(other.slow);
+        self.total -= other.total;
+        self.failures -= other.failures;
+        self.slow -= other.slow;
     }
 }
 
@@ -39,8 +36,9 @@ pub(crate) struct Window {
     slice: Nanos,
     slices: [Counts; SLICES],
     sum: Counts,
-    /// The number of the newest slice since the origin, and when it ends.
+    /// The number of the newest slice since the origin, its place, and when it ends.
     newest: u64,
+    place: usize,
     end: Instant,
 }
 
@@ -51,6 +49,7 @@ impl Window {
             slices: [Counts::default(); SLICES],
             sum: Counts::default(),
             newest: 0,
+            place: 0,
             end: Instant::ORIGIN,
         }
     }
@@ -61,10 +60,13 @@ impl Window {
     }
 
     /// One more outcome; answers what the window holds with it.
-    pub fn record(&mut self, now: Instant, outcome: Counts) -> Counts {
-        self.roll(now);
-        self.slices[(self.newest % SLICES as u64) as usize].add(outcome);
-        self.sum.add(outcome);
+    #[inline]
+    pub fn record(&mut self, now: Instant, failed: bool, slow: bool) -> Counts {
+        if now >= self.end {
+            self.roll(now);
+        }
+        self.slices[self.place].add(failed, slow);
+        self.sum.add(failed, slow);
         self.sum
     }
 
@@ -74,14 +76,12 @@ impl Window {
         self.end = Instant::ORIGIN;
     }
 
+    #[cold]
     fn roll(&mut self, now: Instant) {
-        if now < self.end {
-            return;
-        }
         let newest = now.as_nanos() / self.slice;
-        for step in 1..=(newest - self.newest).min(SLICES as u64) {
-            let expired = &mut self.slices[((self.newest + step) % SLICES as u64) as usize];
-            self.sum.remove(core::mem::take(expired));
+        for _ in 0..newest.saturating_sub(self.newest).min(SLICES as u64) {
+            self.place = (self.place + 1) % SLICES;
+            self.sum.remove(core::mem::take(&mut self.slices[self.place]));
         }
         self.newest = newest;
         self.end = Instant::from_nanos(newest * self.slice).after(self.slice);
@@ -124,17 +124,15 @@ mod tests {
     use super::*;
     use crate::time::MILLISECOND;
 
-    const FAILURE: Counts = Counts { healthy: 0, failures: 1, slow: 0 };
-
     #[test]
     fn slices_leave_one_by_one_and_idle_clears() {
         let mut window = Window::new(10_000 * MILLISECOND);
         let at = Instant::from_millis;
-        assert_eq!(window.record(at(999), FAILURE).failures, 1);
-        assert_eq!(window.record(at(1_000), FAILURE).failures, 2);
-        assert_eq!(window.record(at(9_999), FAILURE).failures, 3);
-        assert_eq!(window.record(at(10_000), FAILURE).failures, 3);
-        assert_eq!(window.record(at(1_000_000), FAILURE).failures, 1);
+        assert_eq!(window.record(at(999), true, false).failures, 1);
+        assert_eq!(window.record(at(1_000), true, false).failures, 2);
+        assert_eq!(window.record(at(9_999), true, false).failures, 3);
+        assert_eq!(window.record(at(10_000), true, false).failures, 3);
+        assert_eq!(window.record(at(1_000_000), true, false).failures, 1);
     }
 
     #[test]

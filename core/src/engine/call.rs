@@ -2,7 +2,7 @@
 
 use crate::backoff::Growth;
 use crate::breaker::Admission;
-use crate::step::{Outcome, Safety, Why};
+use crate::step::{Kind, Safety, Why};
 use crate::time::{Instant, Nanos};
 
 /// A call, whatever its phase.
@@ -12,12 +12,14 @@ pub(super) struct Call {
     pub deadline: Option<Instant>,
     pub attempts: u32,
     pub growth: Growth,
-    pub last: Option<Outcome>,
+    /// What the last attempt that ended has ended in.
+    pub last_kind: Option<Kind>,
+    pub last_status: u16,
     pub total_wait: Nanos,
     pub token: Token,
     /// A 421 or 425 was retried already.
     pub retried_once: bool,
-    /// Where the breaker counts whole calls: its leave for this one.
+    /// The circuit's leave: for the running attempt, or for the call where whole calls count.
     pub admission: Option<Admission>,
 }
 
@@ -49,7 +51,7 @@ pub(super) enum Entry {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
     Queued { until: Option<Instant> },
-    Running { until: Option<Instant>, admission: Option<Admission> },
+    Running { until: Option<Instant> },
     Waiting { until: Instant, why: Why },
 }
 
@@ -73,10 +75,8 @@ impl Phase {
     pub fn rebase(&mut self, by: Nanos) {
         match self {
             Self::Waiting { until, .. } => until.rebase(by),
-            Self::Queued { until } => until.iter_mut().for_each(|until| until.rebase(by)),
-            Self::Running { until, admission } => {
+            Self::Queued { until } | Self::Running { until } => {
                 until.iter_mut().for_each(|until| until.rebase(by));
-                admission.iter_mut().for_each(|admission| admission.rebase(by));
             }
         }
     }

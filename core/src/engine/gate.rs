@@ -4,7 +4,7 @@ use super::call::{Call, Entry, Phase, Token};
 use super::{Ending, Engine};
 use crate::breaker::{Refusal, Scope};
 use crate::bulkhead::Entry as Permit;
-use crate::step::{Action, CallId, Kind, Reason, Step};
+use crate::step::{Action, CallId, Kind, Outcome, Reason, Step};
 use crate::time::{Instant, soonest};
 
 impl From<Refusal> for Ending {
@@ -16,54 +16,55 @@ impl From<Refusal> for Ending {
 impl Engine {
     /// Would the circuit let an attempt of this call go? A call that it has let go as a whole asks
     /// again only when the circuit has changed since.
+    #[inline]
     pub(super) fn gate(&self, now: Instant, call: &Call) -> Result<(), Refusal> {
-        match &call.admission {
-            Some(admission) if self.breaker.is_current(admission) => Ok(()),
-            _ => self.breaker.peek(now),
-        }
+        if self.holds_leave(call) { Ok(()) } else { self.breaker.peek(now) }
     }
 
     /// A new call asks for a permit.
-    pub(super) fn enter_new(&mut self, now: Instant, call: Call) -> Step {
+    #[inline]
+    pub(super) fn enter_new(&mut self, now: Instant, mut call: Call) -> Step {
         let phase = Phase::Queued { until: None };
         match self.calls.insert(Entry::Live { call, phase }) {
-            Some(id) => self.enter(now, id, CallId::NONE, call),
-            None => self.refuse(now, CallId::NONE, call, Ending::of(Reason::BulkheadFull)),
+            Some(id) => self.enter(now, id, CallId::NONE),
+            None => self.refuse(now, CallId::NONE, &mut call, Ending::of(Reason::BulkheadFull)),
         }
     }
 
     /// A call that the circuit lets go asks for a permit. `id` names it, `previous` did.
-    pub(super) fn enter(&mut self, now: Instant, id: CallId, previous: CallId, call: Call) -> Step {
+    #[inline]
+    pub(super) fn enter(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         match self.bulkhead.enter(id.slot()) {
-            Permit::Permit => self.begin(now, id, previous, call),
-            Permit::Queued => self.stand_in_line(now, id, previous, call),
-            Permit::Full => {
-                self.calls.remove(id);
-                self.refuse(now, previous, call, Ending::of(Reason::BulkheadFull))
-            }
+            Permit::Permit => self.begin(now, id, previous),
+            Permit::Queued => self.stand_in_line(now, id, previous),
+            Permit::Full => self.refuse_full(now, id, previous),
         }
     }
 
     /// An attempt starts: circuit and bulkhead have let it go.
-    pub(super) fn begin(
-        &mut self,
-        now: Instant,
-        id: CallId,
-        previous: CallId,
-        mut call: Call,
-    ) -> Step {
+    #[inline]
+    pub(super) fn begin(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
+        let timeout = self.plan.attempt_timeout.map(|timeout| now.after(timeout));
+        let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) else {
+            return self.stale(now, id, false);
+        };
         call.attempts = call.attempts.saturating_add(1);
         if let Token::Held(cost) = call.token {
             call.token = Token::Spent(cost);
         }
-        self.counters.attempts += 1;
-        self.counters.retries += u64::from(call.attempts > 1);
-        let admission = self.admit(now, &mut call);
-        let timeout = self.plan.attempt_timeout.map(|timeout| now.after(timeout));
+        let goes_on = call.admission.is_some_and(|admission| self.breaker.is_current(&admission));
+        if self.plan.scope == Scope::Attempt || !goes_on {
+            let (admission, change) = self.breaker.admit_after_peek(now);
+            call.admission = Some(admission);
+            self.change = change.or(self.change);
+        }
         let until = soonest(timeout, call.deadline);
-        self.put(id, call, Phase::Running { until, admission });
+        *phase = Phase::Running { until };
+        let number = call.attempts;
+        self.counters.attempts += 1;
+        self.counters.retries += u64::from(number > 1);
         let until = until.map(|until| self.clock.to_host(until));
-        self.step(now, id, previous, Action::Attempt { until, number: call.attempts })
+        self.step(now, id, previous, Action::Attempt { until, number })
     }
 
     pub(super) fn put(&mut self, id: CallId, call: Call, phase: Phase) {
@@ -72,8 +73,16 @@ impl Engine {
         }
     }
 
-    /// The call ends by a refusal; its slot has been given up.
-    pub(super) fn refuse(&mut self, now: Instant, id: CallId, call: Call, ending: Ending) -> Step {
+    /// The call ends by a refusal; its slot has been given up. Where whole calls count, the
+    /// circuit gets its leave back.
+    #[cold]
+    pub(super) fn refuse(
+        &mut self,
+        now: Instant,
+        id: CallId,
+        call: &mut Call,
+        ending: Ending,
+    ) -> Step {
         let kind = match ending.reason {
             Reason::CircuitOpen => Kind::CircuitOpen,
             Reason::BulkheadFull => Kind::BulkheadFull,
@@ -82,25 +91,23 @@ impl Engine {
             _ => Kind::DeadlineExceeded,
         };
         self.counters.refusals[kind as usize] += 1;
-        self.finish(now, id, call, ending, 0)
+        self.report(now, call.admission.take(), &Outcome::of(kind), 0);
+        self.finish(now, id, call, ending)
     }
 
-    /// Takes the circuit's leave: for this attempt, or for the call where whole calls are counted.
-    fn admit(&mut self, now: Instant, call: &mut Call) -> Option<crate::breaker::Admission> {
-        let goes_on = |call: &Call| {
-            call.admission.is_some_and(|admission| self.breaker.is_current(&admission))
+    #[cold]
+    fn refuse_full(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
+        let Some(Entry::Live { mut call, .. }) = self.calls.get(id).copied() else {
+            return self.stale(now, id, false);
         };
-        if goes_on(call) {
-            return None;
-        }
-        let (admission, change) = self.breaker.admit_after_peek(now);
-        self.change = change.or(self.change);
-        match self.plan.scope {
-            Scope::Attempt => Some(admission),
-            Scope::Call => {
-                call.admission = Some(admission);
-                None
-            }
-        }
+        self.calls.remove(id);
+        self.refuse(now, previous, &mut call, Ending::of(Reason::BulkheadFull))
+    }
+
+    /// Where whole calls count: has the circuit let this call go, and not changed since?
+    #[inline]
+    fn holds_leave(&self, call: &Call) -> bool {
+        self.plan.scope == Scope::Call
+            && call.admission.is_some_and(|admission| self.breaker.is_current(&admission))
     }
 }

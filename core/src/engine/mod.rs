@@ -24,7 +24,7 @@ use crate::snapshot::{Counters, Snapshot};
 use crate::step::{
     Action, CallId, Change, Control, Decision, Event, Outcome, Reason, Request, Safety, Step,
 };
-use crate::time::{Clock, Instant, soonest};
+use crate::time::{Clock, Instant, Nanos, soonest};
 
 /// Decides for all calls to one dependency. The [crate's front page](crate) shows the run loop.
 ///
@@ -91,59 +91,59 @@ impl Engine {
         self.counters.calls += 1;
         let own = self.plan.overall_timeout.map(|timeout| now.after(timeout));
         let callers = request.deadline.map(|deadline| self.clock.from_host(deadline));
-        let call = Call {
+        let mut call = Call {
             safety: request.safety,
             deadline: soonest(own, callers),
             attempts: 0,
             growth: Growth::new(&self.plan.backoff),
-            last: None,
+            last_kind: None,
+            last_status: 0,
             total_wait: 0,
             token: Token::None,
             retried_once: false,
             admission: None,
         };
         if request.cancelled {
-            return self.finish(now, CallId::NONE, call, Ending::of(Reason::Cancelled), 0);
+            return self.finish(now, CallId::NONE, &mut call, Ending::of(Reason::Cancelled));
         }
         if let Some(budget) = &mut self.budget {
             budget.on_call(now);
         }
         if call.is_deadline_by(now) {
-            return self.refuse(now, CallId::NONE, call, Ending::of(Reason::DeadlineExceeded));
+            return self.refuse(now, CallId::NONE, &mut call, Ending::of(Reason::DeadlineExceeded));
         }
         match self.gate(now, &call) {
             Ok(()) => self.enter_new(now, call),
-            Err(refusal) => self.refuse(now, CallId::NONE, call, refusal.into()),
+            Err(refusal) => self.refuse(now, CallId::NONE, &mut call, refusal.into()),
         }
     }
 
     /// Something happened to the call that `id` names. `word` is a fresh random number.
     pub fn on_event(&mut self, now: Instant, id: CallId, event: Event, word: u64) -> Step {
         let now = self.on_time(now);
-        let Some(entry) = self.calls.get(id).copied() else {
-            return self.stale(now, id, false);
+        let Some(entry) = self.calls.get(id) else { return self.stale(now, id, false) };
+        let (call, phase) = match *entry {
+            Entry::Live { call, phase } => (call, phase),
+            Entry::Abandoned { holds_permit, .. } => {
+                return match event {
+                    Event::Settled(_) => self.on_late_result(now, id, holds_permit),
+                    Event::Elapsed | Event::Cancelled => self.stale(now, id, false),
+                };
+            }
         };
-        match (entry, event) {
-            (Entry::Abandoned { holds_permit, .. }, Event::Settled(_)) => {
-                self.on_late_result(now, id, holds_permit)
+        match (event, phase) {
+            (Event::Settled(outcome), Phase::Running { .. }) => {
+                self.on_settled(now, id, call, outcome, word)
             }
-            (Entry::Abandoned { .. }, _) => self.stale(now, id, false),
-            (Entry::Live { call, phase }, Event::Settled(outcome)) => match phase {
-                Phase::Running { admission, .. } => {
-                    self.on_settled(now, id, call, admission, outcome, word)
-                }
-                Phase::Queued { .. } | Phase::Waiting { .. } => self.stale(now, id, false),
-            },
-            (Entry::Live { call, phase }, Event::Elapsed) => match phase {
-                Phase::Running { until, admission } => {
-                    self.on_attempt_timer(now, id, call, until, admission, word)
-                }
-                Phase::Queued { until } => self.on_queue_timer(now, id, call, until),
-                Phase::Waiting { until, why } => self.on_wake(now, id, call, until, why, word),
-            },
-            (Entry::Live { call, phase }, Event::Cancelled) => {
-                self.on_cancelled(now, id, call, phase, word)
+            (Event::Settled(_), _) => self.stale(now, id, false),
+            (Event::Elapsed, Phase::Running { until }) => {
+                self.on_attempt_timer(now, id, call, until, word)
             }
+            (Event::Elapsed, Phase::Queued { until }) => self.on_queue_timer(now, id, call, until),
+            (Event::Elapsed, Phase::Waiting { until, why }) => {
+                self.on_wake(now, id, call, until, why, word)
+            }
+            (Event::Cancelled, phase) => self.on_cancelled(now, id, call, phase, word),
         }
     }
 
@@ -190,34 +190,37 @@ impl Engine {
     }
 
     /// Reads the clock and lets end by time what ends by time.
+    #[inline]
     fn on_time(&mut self, reading: Instant) -> Instant {
-        self.clock.read(reading);
+        let mut now = self.clock.read(reading);
         if let Some(by) = self.clock.wind_back() {
-            self.breaker.rebase(by);
-            self.budget.iter_mut().for_each(|budget| budget.rebase(by));
-            self.calls.iter_mut().for_each(|entry| entry.rebase(by));
+            now = self.rebase(by, reading);
         }
-        let now = self.clock.peek(reading);
-        self.end_leases(now);
+        if !self.abandoned.is_empty() {
+            self.end_leases(now);
+        }
         now
     }
 
+    #[cold]
+    fn rebase(&mut self, by: Nanos, reading: Instant) -> Instant {
+        self.breaker.rebase(by);
+        self.budget.iter_mut().for_each(|budget| budget.rebase(by));
+        self.calls.iter_mut().for_each(|entry| entry.rebase(by));
+        self.clock.peek(reading)
+    }
+
     /// The call is over, and its slot has been given up.
-    fn finish(
-        &mut self,
-        now: Instant,
-        id: CallId,
-        mut call: Call,
-        ending: Ending,
-        word: u64,
-    ) -> Step {
-        self.give_back_unsent(now, &mut call);
-        self.report_call(now, &call, ending.reason, word);
+    #[inline]
+    fn finish(&mut self, now: Instant, id: CallId, call: &mut Call, ending: Ending) -> Step {
+        if let Token::Held(_) = call.token {
+            self.give_back_unsent(now, call);
+        }
         let decision = Decision {
             reason: ending.reason,
             attempts: call.attempts,
-            last_kind: call.last.map(|outcome| outcome.kind),
-            last_status: call.last.map_or(0, |outcome| outcome.status),
+            last_kind: call.last_kind,
+            last_status: call.last_status,
             at: self.clock.to_host(now),
             retry_at: ending.retry_at.map(|instant| self.clock.to_host(instant)),
             forced: ending.forced,
@@ -231,13 +234,12 @@ impl Engine {
         self.step(now, id, id, Action::Stale { late })
     }
 
+    #[inline]
     fn step(&mut self, now: Instant, call: CallId, previous: CallId, action: Action) -> Step {
-        Step {
-            call,
-            previous,
-            action,
-            poll_at: self.ready_at(now).map(|instant| self.clock.to_host(instant)),
-            circuit: self.change.take(),
-        }
+        let poll_at = match self.bulkhead.first() {
+            None => None,
+            Some(first) => self.ready_at(now, first).map(|instant| self.clock.to_host(instant)),
+        };
+        Step { call, previous, action, poll_at, circuit: self.change.take() }
     }
 }

@@ -30,19 +30,17 @@ impl Engine {
         }
         self.bulkhead.poll_next();
         let renewed = self.calls.renew(id);
-        Some(self.begin(now, renewed, id, call))
+        Some(self.begin(now, renewed, id))
     }
 
-    pub(super) fn stand_in_line(
-        &mut self,
-        now: Instant,
-        id: CallId,
-        previous: CallId,
-        call: Call,
-    ) -> Step {
+    #[cold]
+    pub(super) fn stand_in_line(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         let timeout = self.bulkhead.config().queue_timeout.map(|timeout| now.after(timeout));
-        let until = soonest(timeout, call.deadline);
-        self.put(id, call, Phase::Queued { until });
+        let mut until = timeout;
+        if let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) {
+            until = soonest(timeout, call.deadline);
+            *phase = Phase::Queued { until };
+        }
         let until = until.map(|until| self.clock.to_host(until));
         self.step(now, id, previous, Action::Queue { until })
     }
@@ -51,7 +49,7 @@ impl Engine {
         &mut self,
         now: Instant,
         id: CallId,
-        call: Call,
+        mut call: Call,
         until: Option<Instant>,
     ) -> Step {
         if until.is_none_or(|until| now < until) {
@@ -62,7 +60,7 @@ impl Engine {
             if call.is_deadline_by(now) { Reason::DeadlineExceeded } else { Reason::QueueTimeout };
         self.bulkhead.on_leave(id.slot());
         self.calls.remove(id);
-        self.refuse(now, id, call, Ending::of(reason))
+        self.refuse(now, id, &mut call, Ending::of(reason))
     }
 
     /// Leaves the attempt that `id` names behind. It may still run: unless the policy frees its
@@ -87,10 +85,10 @@ impl Engine {
         self.stale(now, id, true)
     }
 
-    /// When polling may yield something without a further event.
-    pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
-        let first = self.calls.get(self.calls.id_at(self.bulkhead.first()?))?;
-        let Entry::Live { call, .. } = first else {
+    /// When polling may yield something without a further event, `first` standing first in line.
+    #[cold]
+    pub(super) fn ready_at(&self, now: Instant, first: u32) -> Option<Instant> {
+        let Some(Entry::Live { call, .. }) = self.calls.get(self.calls.id_at(first)) else {
             return None;
         };
         if self.bulkhead.has_free_permit() || self.gate(now, call).is_err() {

@@ -17,11 +17,12 @@ pub(super) enum Next {
 
 impl Engine {
     /// What follows the end of an attempt.
+    #[inline]
     pub(super) fn after(
         &mut self,
         now: Instant,
         call: &mut Call,
-        outcome: Outcome,
+        outcome: &Outcome,
         word: u64,
     ) -> Next {
         match outcome.kind {
@@ -36,17 +37,18 @@ impl Engine {
     }
 
     /// The first of these that holds ends the call; the token is taken last.
+    #[cold]
     fn plan_retry(
         &mut self,
         now: Instant,
         call: &mut Call,
-        outcome: Outcome,
+        outcome: &Outcome,
         word: u64,
     ) -> Result<(Instant, Why), Ending> {
         if !outcome.is_repeatable(call.safety, self.plan.unsafe_calls) {
             return Err(Ending::of(Reason::UnsafeToRetry));
         }
-        if self.is_exhausted(call, &outcome) {
+        if self.is_exhausted(call, outcome) {
             return Err(Ending::of(Reason::AttemptsExhausted));
         }
         let asked = outcome.retry_after_ms.map(|millis| millis.saturating_mul(MILLISECOND));
@@ -70,9 +72,7 @@ impl Engine {
     fn is_exhausted(&self, call: &Call, outcome: &Outcome) -> bool {
         call.attempts >= self.plan.max_attempts
             || (call.retried_once && outcome.is_retried_once())
-            || call.admission.is_some_and(|admission| {
-                admission.is_probe() && self.breaker.is_current(&admission)
-            })
+            || call.admission.is_some_and(|admission| admission.is_probe())
     }
 
     /// The larger of the own delay and what the dependency asks for, with its spread.
@@ -150,14 +150,14 @@ impl Engine {
         &mut self,
         now: Instant,
         id: CallId,
-        call: Call,
+        mut call: Call,
         until: Instant,
         why: Why,
         word: u64,
     ) -> Step {
         if call.is_deadline_by(now) {
             self.calls.remove(id);
-            return self.refuse(now, id, call, Ending::of(Reason::DeadlineExceeded));
+            return self.refuse(now, id, &mut call, Ending::of(Reason::DeadlineExceeded));
         }
         if now < until {
             let until = Some(self.clock.to_host(until));
@@ -166,7 +166,7 @@ impl Engine {
         match self.gate(now, &call) {
             Ok(()) => {
                 let renewed = self.calls.renew(id);
-                self.enter(now, renewed, id, call)
+                self.enter(now, renewed, id)
             }
             Err(refusal) => self.on_circuit_refusal(now, id, call, refusal, word),
         }
@@ -194,7 +194,7 @@ impl Engine {
             }
         }
         self.calls.remove(id);
-        self.refuse(now, id, call, refusal.into())
+        self.refuse(now, id, &mut call, refusal.into())
     }
 }
 

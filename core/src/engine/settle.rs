@@ -3,30 +3,30 @@
 use super::call::{Call, Entry, Phase, Token};
 use super::retry::Next;
 use super::{Ending, Engine};
-use crate::breaker::{Admission, Report};
+use crate::breaker::{Admission, Report, Scope};
 use crate::step::{Action, CallId, Kind, Outcome, Reason, Step, Why};
 use crate::time::Instant;
 
 impl Engine {
+    #[inline]
     pub(super) fn on_settled(
         &mut self,
         now: Instant,
         id: CallId,
         mut call: Call,
-        admission: Option<Admission>,
         outcome: Outcome,
         word: u64,
     ) -> Step {
         self.bulkhead.on_release();
-        self.on_outcome(now, &mut call, admission, outcome, word);
-        match self.after(now, &mut call, outcome, word) {
+        self.on_outcome(now, &mut call, &outcome, word);
+        match self.after(now, &mut call, &outcome, word) {
             Next::Wait { until, why } => {
                 let renewed = self.calls.renew(id);
                 self.sleep(now, renewed, id, call, until, why)
             }
             Next::Finish(ending) => {
                 self.calls.remove(id);
-                self.end(now, id, call, ending, word)
+                self.end(now, id, &mut call, ending, &outcome, word)
             }
         }
     }
@@ -38,30 +38,31 @@ impl Engine {
         id: CallId,
         call: Call,
         until: Option<Instant>,
-        admission: Option<Admission>,
         word: u64,
     ) -> Step {
         if until.is_none_or(|until| now < until) {
             let until = until.map(|until| self.clock.to_host(until));
             self.step(now, id, id, Action::Wait { until, why: Why::Running })
         } else if call.is_deadline_by(now) {
-            self.on_deadline(now, id, call, admission, word)
+            self.on_deadline(now, id, call, word)
         } else {
-            self.on_timeout(now, id, call, admission, word)
+            self.on_timeout(now, id, call, word)
         }
     }
 
+    #[cold]
     pub(super) fn on_cancelled(
         &mut self,
         now: Instant,
         id: CallId,
-        call: Call,
+        mut call: Call,
         phase: Phase,
         word: u64,
     ) -> Step {
         match phase {
-            Phase::Running { admission, .. } => {
-                self.report(now, admission, Outcome::of(Kind::Cancelled), word);
+            Phase::Running { .. } => {
+                let cancelled = Outcome::of(Kind::Cancelled);
+                self.report(now, call.admission.take(), &cancelled, word);
                 self.abandon(now, id);
             }
             Phase::Queued { .. } => {
@@ -70,19 +71,11 @@ impl Engine {
             }
             Phase::Waiting { .. } => self.calls.remove(id),
         }
-        self.refuse(now, id, call, Ending::of(Reason::Cancelled))
-    }
-
-    /// Where whole calls are counted: what the end of this one means to the breaker.
-    pub(super) fn report_call(&mut self, now: Instant, call: &Call, reason: Reason, word: u64) {
-        let outcome = match (reason, call.last) {
-            (reason, Some(outcome)) if !reason.is_own_error() => outcome,
-            _ => Outcome::of(Kind::Cancelled),
-        };
-        self.report(now, call.admission, outcome, word);
+        self.refuse(now, id, &mut call, Ending::of(Reason::Cancelled))
     }
 
     /// A retry that was decided and never sent costs nothing.
+    #[cold]
     pub(super) fn give_back_unsent(&mut self, now: Instant, call: &mut Call) {
         if let (Token::Held(cost), Some(budget)) = (call.token, &mut self.budget) {
             budget.give_back(now, cost);
@@ -90,24 +83,35 @@ impl Engine {
         call.token = Token::None;
     }
 
-    fn on_timeout(
+    #[inline]
+    pub(super) fn report(
         &mut self,
         now: Instant,
-        id: CallId,
-        mut call: Call,
         admission: Option<Admission>,
+        outcome: &Outcome,
         word: u64,
-    ) -> Step {
+    ) {
+        let Some(admission) = admission else { return };
+        let report = Report {
+            verdict: outcome.verdict(self.breaker.counts_throttled()),
+            retry_after_ms: outcome.retry_after_ms,
+        };
+        let change = self.breaker.on_result(now, admission, report, word);
+        self.change = change.or(self.change);
+    }
+
+    #[cold]
+    fn on_timeout(&mut self, now: Instant, id: CallId, mut call: Call, word: u64) -> Step {
         let outcome = Outcome::of(Kind::Timeout);
-        self.on_outcome(now, &mut call, admission, outcome, word);
-        match self.after(now, &mut call, outcome, word) {
+        self.on_outcome(now, &mut call, &outcome, word);
+        match self.after(now, &mut call, &outcome, word) {
             Next::Wait { until, why } => {
                 let moved = self.move_on(now, id, call);
                 self.sleep(now, moved, id, call, until, why)
             }
             Next::Finish(ending) => {
                 self.abandon(now, id);
-                self.end(now, id, call, ending, word)
+                self.end(now, id, &mut call, ending, &outcome, word)
             }
         }
     }
@@ -128,65 +132,55 @@ impl Engine {
         }
     }
 
-    fn on_deadline(
-        &mut self,
-        now: Instant,
-        id: CallId,
-        mut call: Call,
-        admission: Option<Admission>,
-        word: u64,
-    ) -> Step {
+    #[cold]
+    fn on_deadline(&mut self, now: Instant, id: CallId, mut call: Call, word: u64) -> Step {
         let kind = if self.plan.count_deadline { Kind::Timeout } else { Kind::Cancelled };
-        let admission = admission.or(call.admission.take());
-        self.report(now, admission, Outcome::of(kind), word);
+        self.report(now, call.admission.take(), &Outcome::of(kind), word);
         self.abandon(now, id);
-        self.refuse(now, id, call, Ending::of(Reason::DeadlineExceeded))
+        self.refuse(now, id, &mut call, Ending::of(Reason::DeadlineExceeded))
     }
 
     /// An attempt has ended in `outcome`: breaker, budget and counters hear of it.
-    fn on_outcome(
-        &mut self,
-        now: Instant,
-        call: &mut Call,
-        admission: Option<Admission>,
-        outcome: Outcome,
-        word: u64,
-    ) {
-        call.last = Some(outcome);
-        match outcome.kind {
-            Kind::Success => self.counters.successes += 1,
-            kind => self.counters.failures[kind as usize] += 1,
+    #[inline]
+    fn on_outcome(&mut self, now: Instant, call: &mut Call, outcome: &Outcome, word: u64) {
+        call.last_kind = Some(outcome.kind);
+        call.last_status = outcome.status;
+        let success = outcome.kind == Kind::Success;
+        if success {
+            self.counters.successes += 1;
+        } else {
+            self.counters.failures[outcome.kind as usize] += 1;
         }
-        self.report(now, admission, outcome, word);
+        if self.plan.scope == Scope::Attempt {
+            self.report(now, call.admission.take(), outcome, word);
+        }
         let token = core::mem::replace(&mut call.token, Token::None);
-        let Some(budget) = &mut self.budget else {
-            return;
-        };
+        let Some(budget) = &mut self.budget else { return };
         if let Token::Spent(cost) = token
             && outcome.gives_token_back()
         {
             budget.give_back(now, cost);
         }
-        if outcome.kind == Kind::Success {
+        if success {
             budget.on_success(now);
         }
     }
 
-    fn report(&mut self, now: Instant, admission: Option<Admission>, outcome: Outcome, word: u64) {
-        let Some(admission) = admission else { return };
-        let report = Report {
-            verdict: outcome.verdict(self.breaker.counts_throttled()),
-            retry_after_ms: outcome.retry_after_ms,
-        };
-        let change = self.breaker.on_result(now, admission, report, word);
-        self.change = change.or(self.change);
-    }
-
-    /// The call ends after an outcome.
-    fn end(&mut self, now: Instant, id: CallId, call: Call, ending: Ending, word: u64) -> Step {
-        match ending.reason {
-            Reason::CircuitOpen | Reason::Cancelled => self.refuse(now, id, call, ending),
-            _ => self.finish(now, id, call, ending, word),
+    /// The call ends after an outcome. Where whole calls count, this is the one that counts.
+    #[inline]
+    fn end(
+        &mut self,
+        now: Instant,
+        id: CallId,
+        call: &mut Call,
+        ending: Ending,
+        outcome: &Outcome,
+        word: u64,
+    ) -> Step {
+        if ending.reason.is_own_error() {
+            return self.refuse(now, id, call, ending);
         }
+        self.report(now, call.admission.take(), outcome, word);
+        self.finish(now, id, call, ending)
     }
 }

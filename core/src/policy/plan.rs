@@ -109,7 +109,7 @@ impl Policy {
             capacity: Capacity::Fixed(u64::MAX),
             initial: u64::MAX,
             refill_per_success: 0,
-            refill_per_second: 0,
+            refill_per_second: u64::MAX,
         };
         Ok(RetryBudget::new(self.plan()?.budget.unwrap_or(bottomless)))
     }
