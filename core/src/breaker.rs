@@ -271,6 +271,7 @@ impl CircuitBreaker {
         }
     }
 
+    #[inline(always)]
     fn on_healthy(&mut self, now: Instant, slow: bool, word: u64) -> Option<Change> {
         let counts = self.window.record(now, false, slow);
         if let State::Closed { run, .. } = &mut self.state {

@@ -127,8 +127,10 @@ impl Clock {
     /// Takes the host's `reading` and answers the engine's time.
     #[inline]
     pub fn read(&mut self, reading: Instant) -> Instant {
-        self.now = self.peek(reading);
-        if reading >= self.latest || self.latest.since(reading) >= RACE {
+        if reading >= self.latest {
+            self.now = self.now.after(reading.since(self.latest));
+            self.latest = reading;
+        } else if self.latest.since(reading) >= RACE {
             self.latest = reading;
         }
         self.now

@@ -209,8 +209,12 @@ mod tasks {
     async fn reason_of_line<Now: Fn() -> Instant, Word: Fn() -> u64>(
         client: &mut Client<Now, Word>,
     ) -> Option<Reason> {
-        let first =
-            client.call(Request::default(), sleep, |_| after(10, Err::<(), _>(Kind::Network)), verdict);
+        let first = client.call(
+            Request::default(),
+            sleep,
+            |_| after(10, Err::<(), _>(Kind::Network)),
+            verdict,
+        );
         let second = client.call(Request::default(), sleep, |_| after(10, Ok(())), verdict);
         let (_, second) = tokio::join!(first, second);
         second.err().map(|error| error.decision.reason)

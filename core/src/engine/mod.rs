@@ -190,7 +190,7 @@ impl Engine {
     }
 
     /// Reads the clock and lets end by time what ends by time.
-    #[inline]
+    #[inline(always)]
     fn on_time(&mut self, reading: Instant) -> Instant {
         let mut now = self.clock.read(reading);
         if let Some(by) = self.clock.wind_back() {

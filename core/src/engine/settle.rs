@@ -83,7 +83,7 @@ impl Engine {
         call.token = Token::None;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn report(
         &mut self,
         now: Instant,
@@ -141,7 +141,7 @@ impl Engine {
     }
 
     /// An attempt has ended in `outcome`: breaker, budget and counters hear of it.
-    #[inline]
+    #[inline(always)]
     fn on_outcome(&mut self, now: Instant, call: &mut Call, outcome: &Outcome, word: u64) {
         call.last_kind = Some(outcome.kind);
         call.last_status = outcome.status;
