@@ -190,7 +190,7 @@ impl CircuitBreaker {
     }
 
     /// An admitted attempt ended. `word` is a fresh random number; it spreads the open time.
-    #[inline]
+    #[inline(always)]
     pub fn on_result(
         &mut self,
         now: Instant,

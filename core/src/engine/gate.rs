@@ -22,7 +22,7 @@ impl Engine {
     }
 
     /// A new call asks for a permit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter_new(&mut self, now: Instant, mut call: Call) -> Step {
         let phase = Phase::Queued { until: None };
         match self.calls.insert(Entry::Live { call, phase }) {
@@ -32,7 +32,7 @@ impl Engine {
     }
 
     /// A call that the circuit lets go asks for a permit. `id` names it, `previous` did.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         match self.bulkhead.enter(id.slot()) {
             Permit::Permit => self.begin(now, id, previous),
@@ -42,7 +42,7 @@ impl Engine {
     }
 
     /// An attempt starts: circuit and bulkhead have let it go.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         let timeout = self.plan.attempt_timeout.map(|timeout| now.after(timeout));
         let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) else {

@@ -211,7 +211,7 @@ impl Engine {
     }
 
     /// The call is over, and its slot has been given up.
-    #[inline]
+    #[inline(always)]
     fn finish(&mut self, now: Instant, id: CallId, call: &mut Call, ending: Ending) -> Step {
         if let Token::Held(_) = call.token {
             self.give_back_unsent(now, call);
@@ -234,7 +234,7 @@ impl Engine {
         self.step(now, id, id, Action::Stale { late })
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, now: Instant, call: CallId, previous: CallId, action: Action) -> Step {
         let poll_at = match self.bulkhead.first() {
             None => None,

@@ -8,7 +8,7 @@ use crate::step::{Action, CallId, Kind, Outcome, Reason, Step, Why};
 use crate::time::Instant;
 
 impl Engine {
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_settled(
         &mut self,
         now: Instant,
@@ -167,7 +167,7 @@ impl Engine {
     }
 
     /// The call ends after an outcome. Where whole calls count, this is the one that counts.
-    #[inline]
+    #[inline(always)]
     fn end(
         &mut self,
         now: Instant,
