@@ -81,3 +81,7 @@ pub use error::{ErrorCode, PolicyError};
 pub use policy::{Policy, Preset};
 pub use snapshot::Snapshot;
 pub use step::{Action, CallId, Control, Decision, Event, Outcome, Reason, Request, Step};
+
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;

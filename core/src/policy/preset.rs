@@ -95,6 +95,12 @@ const PAYMENT: &[(Knob, Value)] = &[
 ];
 
 impl Preset {
+    /// The figure that the preset names for this knob, in the form of
+    /// [`Row::default`](super::Row::default).
+    pub fn figure(self, knob: Knob) -> Option<u64> {
+        self.value(knob).and_then(Value::some)
+    }
+
     pub(super) fn value(self, knob: Knob) -> Option<Value> {
         let named = match self {
             Self::Default => &[],
