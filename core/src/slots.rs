@@ -36,35 +36,32 @@ impl<T> Slots<T> {
         Self { slots: Vec::new(), free: NOBODY, used: 0, limit }
     }
 
-    #[inline]
-    pub fn is_full(&self) -> bool {
-        self.used >= self.limit
-            || (self.free == NOBODY && self.slots.len() >= 1 << CallId::SLOT_BITS)
-    }
-
     /// The new entry's id; `None` when the table is full.
     #[inline]
     pub fn insert(&mut self, value: T) -> Option<CallId> {
-        if self.is_full() {
+        if self.used >= self.limit {
             return None;
         }
         let place = self.free;
-        let place = match self.slots.get_mut(place as usize) {
-            Some(slot) => {
-                if let Entry::Free { next } = slot.entry {
-                    self.free = next;
-                }
-                slot.generation += 1;
-                slot.entry = Entry::Used(value);
-                place
-            }
-            None => {
-                self.slots.push(Slot { generation: 1, entry: Entry::Used(value) });
-                self.slots.len() as u32 - 1
-            }
-        };
+        let Some(slot) = self.slots.get_mut(place as usize) else { return self.grow(value) };
+        if let Entry::Free { next } = slot.entry {
+            self.free = next;
+        }
+        slot.generation += 1;
+        slot.entry = Entry::Used(value);
         self.used += 1;
-        Some(CallId::new(place, self.slots[place as usize].generation))
+        Some(CallId::new(place, slot.generation))
+    }
+
+    #[cold]
+    fn grow(&mut self, value: T) -> Option<CallId> {
+        let place = self.slots.len() as u32;
+        if place >= 1 << CallId::SLOT_BITS {
+            return None;
+        }
+        self.slots.push(Slot { generation: 1, entry: Entry::Used(value) });
+        self.used += 1;
+        Some(CallId::new(place, 1))
     }
 
     #[inline]

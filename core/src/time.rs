@@ -93,7 +93,44 @@ pub(crate) const fn grown(span: Nanos, factor: u64) -> Nanos {
     (span / 1_000).saturating_mul(factor).saturating_add(span % 1_000 * factor / 1_000)
 }
 
+/// A limit that may never come: one word, so that limits fold by a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Limit(Instant);
+
+impl Limit {
+    /// Engine time stays below half of the range, so that the last instant is never reached.
+    pub const NEVER: Self = Self(Instant(u64::MAX));
+
+    #[inline]
+    pub const fn at(instant: Instant) -> Self {
+        Self(instant)
+    }
+
+    /// `span` after `now`; without a span never.
+    #[inline]
+    pub fn after(now: Instant, span: Option<Nanos>) -> Self {
+        span.map_or(Self::NEVER, |span| Self(now.after(span)))
+    }
+
+    #[inline]
+    pub fn is_reached(self, now: Instant) -> bool {
+        now >= self.0
+    }
+
+    #[inline]
+    pub fn instant(self) -> Option<Instant> {
+        (self != Self::NEVER).then_some(self.0)
+    }
+
+    pub fn rebase(&mut self, by: Nanos) {
+        if *self != Self::NEVER {
+            self.0.rebase(by);
+        }
+    }
+}
+
 /// The earlier of two optional instants; `None` never comes.
+#[cfg(feature = "std")]
 pub(crate) fn soonest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -145,6 +182,9 @@ impl Clock {
     /// Where the host's clock will stand at the engine's `instant`.
     #[inline]
     pub fn to_host(&self, instant: Instant) -> Instant {
+        if self.now == self.latest {
+            return instant;
+        }
         shift(instant, self.now, self.latest)
     }
 

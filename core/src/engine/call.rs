@@ -3,13 +3,13 @@
 use crate::backoff::Growth;
 use crate::breaker::Admission;
 use crate::step::{Kind, Safety, Why};
-use crate::time::{Instant, Nanos};
+use crate::time::{Instant, Limit, Nanos};
 
 /// A call, whatever its phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub safety: Safety,
-    pub deadline: Option<Instant>,
+    pub deadline: Limit,
     pub attempts: u32,
     pub growth: Growth,
     /// What the last attempt that ended has ended in.
@@ -50,46 +50,32 @@ pub(super) enum Entry {
 /// Where a call stands. One `until` folds all limits that hold there.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Phase {
-    Queued { until: Option<Instant> },
-    Running { until: Option<Instant> },
+    Queued { until: Limit },
+    Running { until: Limit },
     Waiting { until: Instant, why: Why },
 }
 
 impl Call {
     /// Would something that happens at `instant` happen at or after the deadline?
+    #[inline]
     pub fn is_deadline_by(&self, instant: Instant) -> bool {
-        self.deadline.is_some_and(|deadline| instant >= deadline)
-    }
-
-    pub fn rebase(&mut self, by: Nanos) {
-        if let Some(deadline) = &mut self.deadline {
-            deadline.rebase(by);
-        }
-        if let Some(admission) = &mut self.admission {
-            admission.rebase(by);
-        }
-    }
-}
-
-impl Phase {
-    pub fn rebase(&mut self, by: Nanos) {
-        match self {
-            Self::Waiting { until, .. } => until.rebase(by),
-            Self::Queued { until } | Self::Running { until } => {
-                until.iter_mut().for_each(|until| until.rebase(by));
-            }
-        }
+        self.deadline.is_reached(instant)
     }
 }
 
 impl Entry {
     pub fn rebase(&mut self, by: Nanos) {
-        match self {
-            Self::Live { call, phase } => {
-                call.rebase(by);
-                phase.rebase(by);
-            }
-            Self::Abandoned { lease, .. } => lease.rebase(by),
+        let (call, phase) = match self {
+            Self::Live { call, phase } => (call, phase),
+            Self::Abandoned { lease, .. } => return lease.rebase(by),
+        };
+        call.deadline.rebase(by);
+        if let Some(admission) = &mut call.admission {
+            admission.rebase(by);
+        }
+        match phase {
+            Phase::Waiting { until, .. } => until.rebase(by),
+            Phase::Queued { until } | Phase::Running { until } => until.rebase(by),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{Ending, Engine};
 use crate::breaker::{Refusal, Scope};
 use crate::bulkhead::Entry as Permit;
 use crate::step::{Action, CallId, Kind, Outcome, Reason, Step};
-use crate::time::{Instant, soonest};
+use crate::time::{Instant, Limit};
 
 impl From<Refusal> for Ending {
     fn from(refusal: Refusal) -> Self {
@@ -24,7 +24,7 @@ impl Engine {
     /// A new call asks for a permit.
     #[inline(always)]
     pub(super) fn enter_new(&mut self, now: Instant, mut call: Call) -> Step {
-        let phase = Phase::Queued { until: None };
+        let phase = Phase::Queued { until: Limit::NEVER };
         match self.calls.insert(Entry::Live { call, phase }) {
             Some(id) => self.enter(now, id, CallId::NONE),
             None => self.refuse(now, CallId::NONE, &mut call, Ending::of(Reason::BulkheadFull)),
@@ -44,7 +44,7 @@ impl Engine {
     /// An attempt starts: circuit and bulkhead have let it go.
     #[inline(always)]
     pub(super) fn begin(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
-        let timeout = self.plan.attempt_timeout.map(|timeout| now.after(timeout));
+        let timeout = Limit::after(now, self.plan.attempt_timeout);
         let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) else {
             return self.stale(now, id, false);
         };
@@ -58,12 +58,12 @@ impl Engine {
             call.admission = Some(admission);
             self.change = change.or(self.change);
         }
-        let until = soonest(timeout, call.deadline);
+        let until = timeout.min(call.deadline);
         *phase = Phase::Running { until };
         let number = call.attempts;
         self.counters.attempts += 1;
         self.counters.retries += u64::from(number > 1);
-        let until = until.map(|until| self.clock.to_host(until));
+        let until = self.host_limit(until);
         self.step(now, id, previous, Action::Attempt { until, number })
     }
 

@@ -24,7 +24,7 @@ use crate::snapshot::{Counters, Snapshot};
 use crate::step::{
     Action, CallId, Change, Control, Decision, Event, Outcome, Reason, Request, Safety, Step,
 };
-use crate::time::{Clock, Instant, Nanos, soonest};
+use crate::time::{Clock, Instant, Limit, Nanos};
 
 /// Decides for all calls to one dependency. The [crate's front page](crate) shows the run loop.
 ///
@@ -89,11 +89,13 @@ impl Engine {
     pub fn start(&mut self, now: Instant, request: Request) -> Step {
         let now = self.on_time(now);
         self.counters.calls += 1;
-        let own = self.plan.overall_timeout.map(|timeout| now.after(timeout));
-        let callers = request.deadline.map(|deadline| self.clock.from_host(deadline));
+        let mut deadline = Limit::after(now, self.plan.overall_timeout);
+        if let Some(callers) = request.deadline {
+            deadline = deadline.min(Limit::at(self.clock.from_host(callers)));
+        }
         let mut call = Call {
             safety: request.safety,
-            deadline: soonest(own, callers),
+            deadline,
             attempts: 0,
             growth: Growth::new(&self.plan.backoff),
             last_kind: None,
@@ -228,6 +230,11 @@ impl Engine {
             tokens: self.budget.as_ref().map(|budget| budget.level(now)),
         };
         self.step(now, id, id, Action::Finish(decision))
+    }
+
+    #[inline]
+    fn host_limit(&self, limit: Limit) -> Option<Instant> {
+        limit.instant().map(|instant| self.clock.to_host(instant))
     }
 
     fn stale(&mut self, now: Instant, id: CallId, late: bool) -> Step {

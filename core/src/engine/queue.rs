@@ -3,7 +3,7 @@
 use super::call::{Call, Entry, Phase};
 use super::{Ending, Engine};
 use crate::step::{Action, CallId, Reason, Step};
-use crate::time::{Instant, soonest};
+use crate::time::{Instant, Limit};
 
 impl Engine {
     /// One waiting call whose turn has come, if there is one. Call it until it answers `None`,
@@ -21,7 +21,7 @@ impl Engine {
         if gate.is_ok() && !self.bulkhead.has_free_permit() {
             return None;
         }
-        if until.is_some_and(|until| now >= until) {
+        if until.is_reached(now) {
             return Some(self.on_queue_timer(now, id, call, until));
         }
         if let Err(refusal) = gate {
@@ -35,13 +35,12 @@ impl Engine {
 
     #[cold]
     pub(super) fn stand_in_line(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
-        let timeout = self.bulkhead.config().queue_timeout.map(|timeout| now.after(timeout));
-        let mut until = timeout;
+        let mut until = Limit::after(now, self.bulkhead.config().queue_timeout);
         if let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) {
-            until = soonest(timeout, call.deadline);
+            until = until.min(call.deadline);
             *phase = Phase::Queued { until };
         }
-        let until = until.map(|until| self.clock.to_host(until));
+        let until = self.host_limit(until);
         self.step(now, id, previous, Action::Queue { until })
     }
 
@@ -50,10 +49,10 @@ impl Engine {
         now: Instant,
         id: CallId,
         mut call: Call,
-        until: Option<Instant>,
+        until: Limit,
     ) -> Step {
-        if until.is_none_or(|until| now < until) {
-            let until = until.map(|until| self.clock.to_host(until));
+        if !until.is_reached(now) {
+            let until = self.host_limit(until);
             return self.step(now, id, id, Action::Queue { until });
         }
         let reason =

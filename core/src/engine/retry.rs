@@ -6,7 +6,7 @@ use crate::breaker::Refusal;
 use crate::jitter::uniform;
 use crate::retry_after::Combine;
 use crate::step::{Action, CallId, Kind, Outcome, Reason, Step, Why};
-use crate::time::{Instant, MILLISECOND, Nanos, SECOND};
+use crate::time::{Instant, Limit, MILLISECOND, Nanos, SECOND};
 
 /// What follows an outcome.
 #[derive(Clone, Copy, Debug)]
@@ -200,9 +200,9 @@ impl Engine {
 
 /// What is added to a wait that a dependency asked for, so that all who were told the same do not
 /// return at once. The interval is cut at the deadline, not the value drawn from it.
-fn spread(now: Instant, deadline: Option<Instant>, asked: Nanos, word: u64) -> Nanos {
+fn spread(now: Instant, deadline: Limit, asked: Nanos, word: u64) -> Nanos {
     let widest = (asked / 4).max(asked.min(SECOND));
-    let room = match deadline {
+    let room = match deadline.instant() {
         None => widest,
         Some(deadline) => deadline.since(now).saturating_sub(1).saturating_sub(asked),
     };

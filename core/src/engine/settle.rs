@@ -5,7 +5,7 @@ use super::retry::Next;
 use super::{Ending, Engine};
 use crate::breaker::{Admission, Report, Scope};
 use crate::step::{Action, CallId, Kind, Outcome, Reason, Step, Why};
-use crate::time::Instant;
+use crate::time::{Instant, Limit};
 
 impl Engine {
     #[inline(always)]
@@ -37,11 +37,11 @@ impl Engine {
         now: Instant,
         id: CallId,
         call: Call,
-        until: Option<Instant>,
+        until: Limit,
         word: u64,
     ) -> Step {
-        if until.is_none_or(|until| now < until) {
-            let until = until.map(|until| self.clock.to_host(until));
+        if !until.is_reached(now) {
+            let until = self.host_limit(until);
             self.step(now, id, id, Action::Wait { until, why: Why::Running })
         } else if call.is_deadline_by(now) {
             self.on_deadline(now, id, call, word)
@@ -119,7 +119,7 @@ impl Engine {
     /// The call goes on in a slot of its own and its attempt stays behind. In a full table nothing
     /// can stay behind: the permit comes back now.
     fn move_on(&mut self, now: Instant, id: CallId, call: Call) -> CallId {
-        let phase = Phase::Queued { until: None };
+        let phase = Phase::Queued { until: Limit::NEVER };
         match self.calls.insert(Entry::Live { call, phase }) {
             Some(moved) => {
                 self.abandon(now, id);
