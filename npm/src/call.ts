@@ -1,0 +1,328 @@
+/** One call, from its start to its end. @module */
+
+import type { Sleeper } from "./alarm.ts";
+import { Trial, type Attempt } from "./attempt.ts";
+import { isResponse, isUnclassified } from "./classify.ts";
+import { cells } from "./core.ts";
+import { remember, takeDecision, type Decision } from "./decision.ts";
+import { endedByError, endedByResponse, report, type Ended } from "./ended.ts";
+import { endingOf, timedOut } from "./ending.ts";
+import type { Events } from "./events.ts";
+import type { Failure } from "./failure.ts";
+import { ATTEMPT, FINISH, QUEUE, WAIT, type Loop } from "./loop.ts";
+import { REASONS, WHYS } from "./names.ts";
+import { release } from "./release.ts";
+
+/** What a call does. */
+export interface Task {
+  readonly operation: (attempt: Attempt) => unknown;
+  readonly parse?: ((raw: never, attempt: Attempt) => unknown) | undefined;
+  readonly shouldRetry?: ((error: unknown, attempt: number) => boolean) | undefined;
+  readonly signal?: AbortSignal | null | undefined;
+  readonly key?: string | undefined;
+  /** By its number; any other number: the policy's. */
+  readonly safety: number;
+  /** Milliseconds from now. */
+  readonly deadlineMs?: number | undefined;
+  /** What is to be sent can be sent only once. */
+  readonly isOneShot?: boolean;
+}
+
+type Change = Events["circuitChanged"] | undefined;
+
+const RUNNING = WHYS.indexOf("running");
+const SUCCESS = 0;
+const UNSAFE = "unsafe_to_retry";
+/** Reasons from here on end with stormproof's own error. */
+const OWN = REASONS.indexOf("deadline_exceeded");
+
+/** One call. Everything that happens to it is one event to the engine, answered by one step. */
+export class Call implements Sleeper {
+  until = -1;
+  place = -1;
+  readonly loop: Loop;
+  readonly #task: Task;
+  readonly #resolve: (value: never) => void;
+  /** Nothing: the call ends in a `Result`. */
+  readonly #reject: ((error: unknown) => void) | undefined;
+  #id = 0;
+  #isQueued = false;
+  #isOver = false;
+  /** The attempt that runs. */
+  #trial: Trial | undefined;
+  /** The newest attempt that has ended; something of its response may still be read. */
+  #before: Trial | undefined;
+  #last: Ended | undefined;
+  #cancelled: { readonly reason: unknown } | undefined;
+
+  constructor(
+    loop: Loop,
+    task: Task,
+    resolve: (value: never) => void,
+    reject?: (error: unknown) => void,
+  ) {
+    this.loop = loop;
+    this.#task = task;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  get key(): string | undefined {
+    return this.#task.key;
+  }
+
+  start(): void {
+    const { signal, safety, deadlineMs } = this.#task;
+    const { core, handle } = this.loop;
+    const now = this.loop.now();
+    const isLimited = deadlineMs !== undefined && deadlineMs !== Infinity;
+    if (signal) {
+      if (signal.aborted) this.#cancelled = { reason: signal.reason };
+      else signal.addEventListener("abort", this);
+    }
+    const deadline = isLimited ? now + Math.max(0, deadlineMs) : -1;
+    this.apply(core.start(handle, now, safety, deadline, this.#cancelled ? 1 : 0));
+  }
+
+  /** The caller's signal was aborted. */
+  handleEvent(): void {
+    this.cancel(this.#task.signal?.reason);
+  }
+
+  /** Ends the call at once. */
+  cancel(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#cancelled = { reason };
+    const { core, handle } = this.loop;
+    this.apply(core.on_cancelled(handle, this.loop.now(), this.#id));
+  }
+
+  /** The timer of the call fired. */
+  wake(): void {
+    if (this.#isOver) return;
+    const { core, handle } = this.loop;
+    this.apply(core.on_elapsed(handle, this.loop.now(), this.#id));
+  }
+
+  /**
+   * Does what the step in the buffer says. Everything is read from the buffer, and the call is in
+   * its new phase, before anybody else's code runs: that code may start and cancel calls.
+   */
+  apply(action: number, ended?: Ended, value?: unknown): void {
+    const buffer = cells();
+    const id = buffer[0]!;
+    const until = buffer[3]!;
+    const detail = buffer[4]!;
+    const change = this.loop.note(buffer);
+    if (action === FINISH) this.#finish(ended, value, change);
+    else if (action === ATTEMPT) this.#begin(id, until, detail, change);
+    else if (action === WAIT && detail !== RUNNING) this.#wait(id, until, detail, ended, change);
+    else if (action === WAIT || action === QUEUE) {
+      this.#enter(id, until, action === QUEUE);
+      if (change) this.#tellChange(change);
+    }
+    this.loop.poll();
+  }
+
+  #begin(id: number, until: number, number: number, change: Change): void {
+    const { listeners, name } = this.loop;
+    const trial = new Trial(this, id, until, number);
+    this.#trial = trial;
+    this.#enter(id, until, false);
+    this.#before?.supersede();
+    if (change) this.#tellChange(change);
+    if (listeners.has("attemptStarted")) {
+      listeners.emit("attemptStarted", { client: name, attempt: number });
+    }
+    // A listener may have cancelled the call.
+    if (trial.isCut) this.loop.late(trial, "rejected", undefined);
+    else this.#run(trial, this.#task.operation);
+  }
+
+  #run(trial: Trial, operation: (attempt: Attempt) => unknown): void {
+    try {
+      const value = operation(trial);
+      if (typeof value !== "object" || value === null) return this.#onValue(trial, value);
+      Promise.resolve(value).then(
+        (value) => this.#onValue(trial, value),
+        (error) => this.#onError(trial, error),
+      );
+    } catch (error) {
+      this.#onError(trial, error);
+    }
+  }
+
+  #onValue(trial: Trial, value: unknown): void {
+    if (trial.isCut) return this.loop.late(trial, "fulfilled", value);
+    if (!trial.isParsing) {
+      const isAnswer = typeof value === "object" && value !== null && isResponse(value);
+      const ended = isAnswer ? endedByResponse(this.loop, this.#task, value) : undefined;
+      if (ended !== undefined) return this.#fail(trial, ended);
+      const { parse } = this.#task;
+      if (parse !== undefined) {
+        trial.isParsing = true;
+        return this.#run(trial, (attempt) => parse(value as never, attempt));
+      }
+    }
+    const { core, handle } = this.loop;
+    this.#trial = undefined;
+    this.apply(
+      core.on_settled(handle, this.loop.now(), trial.id, SUCCESS, 0, 0, -1),
+      undefined,
+      value,
+    );
+  }
+
+  #onError(trial: Trial, error: unknown): void {
+    if (trial.isCut) return this.loop.late(trial, "rejected", error);
+    this.#fail(trial, endedByError(this.loop, this.#task, trial, error));
+  }
+
+  #fail(trial: Trial, ended: Ended): void {
+    this.#trial = undefined;
+    this.#before = trial;
+    this.apply(report(this.loop, trial, ended), ended);
+  }
+
+  /** A retry will follow. */
+  #wait(id: number, until: number, why: number, given: Ended | undefined, change: Change): void {
+    const trial = this.#trial;
+    const ended = trial ? timedOut() : given;
+    this.#trial = undefined;
+    this.#before = trial ?? this.#before;
+    this.#last = ended ?? this.#last;
+    this.#enter(id, until, false);
+    if (this.#task.isOneShot) return this.#giveUp(trial, change);
+    const now = this.loop.now();
+    trial?.cut(ended?.error);
+    if (ended?.response) release(ended.response);
+    if (ended) this.#tellFailed(this.#before, ended.failure);
+    if (change) this.#tellChange(change);
+    this.#tellRetry(until - now, why);
+  }
+
+  /** What cannot be sent again is not waited for. */
+  #giveUp(trial: Trial | undefined, change: Change): void {
+    const { core, handle } = this.loop;
+    core.on_cancelled(handle, this.loop.now(), this.#id);
+    const later = this.loop.note(cells());
+    const decision = { ...takeDecision(), reason: UNSAFE, bodyNotReplayable: true } as const;
+    this.#leave();
+    this.#close(trial, this.#last, decision, change ?? later);
+  }
+
+  #finish(given: Ended | undefined, value: unknown, change: Change): void {
+    const isSuccess = cells()[8] === SUCCESS;
+    const isPlain = !(typeof value === "object" && value !== null && isResponse(value));
+    this.#leave();
+    if (isSuccess && isPlain && this.#reject && !this.loop.listeners.has("callSucceeded")) {
+      // The quick way: nobody asks for the decision.
+      this.#end();
+      this.#resolve(value as never);
+      if (change) this.#tellChange(change);
+    } else if (isSuccess) {
+      this.#succeed(value, takeDecision(), isPlain, change);
+    } else {
+      this.#lose(given, takeDecision(), change);
+    }
+  }
+
+  #succeed(value: unknown, decision: Decision, isPlain: boolean, change: Change): void {
+    const { listeners, name: client } = this.loop;
+    this.#end();
+    if (!isPlain) remember(value, decision);
+    this.#resolve((this.#reject ? value : { ok: true, value, decision }) as never);
+    if (change) this.#tellChange(change);
+    if (listeners.has("callSucceeded")) {
+      const { attempts, totalWaitMs } = decision;
+      listeners.emit("callSucceeded", { client, attempts, totalWaitMs });
+    }
+  }
+
+  #lose(given: Ended | undefined, decision: Decision, change: Change): void {
+    const trial = this.#trial;
+    const { reason } = decision;
+    const isCutOff = reason === "deadline_exceeded" || reason === "cancelled";
+    const ended = trial && !isCutOff ? timedOut() : given;
+    this.#last = ended ?? this.#last;
+    const isUnsafe = this.#task.isOneShot && reason === UNSAFE;
+    this.#close(trial, ended, isUnsafe ? { ...decision, bodyNotReplayable: true } : decision, change);
+  }
+
+  /** The call ends without a success. `trial`: the attempt that runs all the same. */
+  #close(trial: Trial | undefined, ended: Ended | undefined, decision: Decision, change: Change) {
+    const failed = trial ?? (ended && this.#before);
+    const ending = endingOf(this.loop, decision, this.#last, this.#cancelled);
+    const { error, failure, response } = ending;
+    this.#end();
+    remember(error, decision);
+    if (this.#last?.response && response === undefined) release(this.#last.response);
+    if (!this.#reject) this.#resolve({ ok: false, error: failure, decision } as never);
+    else if (response !== undefined && response === error) this.#resolve(response as never);
+    else this.#reject(error);
+    trial?.cut(error);
+    if (failed && decision.reason !== "cancelled") {
+      this.#tellFailed(failed, ended?.failure ?? timedOut().failure);
+    }
+    if (change) this.#tellChange(change);
+    this.#tellEnd(decision, error);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#trial = undefined;
+    this.#task.signal?.removeEventListener("abort", this);
+  }
+
+  /** The call is in another phase now. */
+  #enter(id: number, until: number, isQueued: boolean): void {
+    const { alarm, queued, untimed } = this.loop;
+    this.#leave();
+    this.#id = id;
+    this.until = until;
+    if (until >= 0) alarm.add(this);
+    else untimed.add(this);
+    if (isQueued) queued.set(id, this);
+    this.#isQueued = isQueued;
+  }
+
+  #leave(): void {
+    const { alarm, queued, untimed } = this.loop;
+    if (this.place >= 0) alarm.remove(this);
+    else if (this.until < 0) untimed.delete(this);
+    if (this.#isQueued) queued.delete(this.#id);
+    this.#isQueued = false;
+  }
+
+  #tellFailed(trial: Trial | undefined, failure: Failure): void {
+    const { listeners, name: client } = this.loop;
+    if (!trial || !listeners.has("attemptFailed")) return;
+    const kind = isUnclassified(failure) ? "unclassified" : failure.kind;
+    listeners.emit("attemptFailed", { client, attempt: trial.attempt, kind, failure });
+  }
+
+  #tellChange(change: Events["circuitChanged"]): void {
+    this.loop.listeners.emit("circuitChanged", change);
+  }
+
+  #tellRetry(waitMs: number, code: number): void {
+    const { listeners, name: client } = this.loop;
+    if (!listeners.has("retryScheduled")) return;
+    const attempt = (this.#before?.attempt ?? 0) + 1;
+    const why = WHYS[code]!;
+    const kind = this.#last?.failure.kind;
+    const retryAfterUsed = why === "retry_after";
+    listeners.emit("retryScheduled", { client, attempt, waitMs, why, retryAfterUsed, kind });
+  }
+
+  #tellEnd(decision: Decision, error: unknown): void {
+    const { listeners, name: client } = this.loop;
+    const { reason, attempts, lastKind: kind } = decision;
+    const isOwn = REASONS.indexOf(reason) >= OWN;
+    if (isOwn && listeners.has("refused")) {
+      listeners.emit("refused", { client, kind: reason, attempts, error });
+    } else if (!isOwn && listeners.has("callFailed")) {
+      listeners.emit("callFailed", { client, reason, attempts, kind, error });
+    }
+  }
+}
