@@ -48,8 +48,9 @@ pub struct RetryBudget {
     config: Config,
     level: Picotokens,
     capacity: Picotokens,
-    /// When time refilled it last; `None` before the first event.
-    refilled: Option<Instant>,
+    /// When time refilled it last; before the first event later than any now, so that no time has
+    /// passed.
+    refilled: Instant,
     calls: CallsPerSecond,
 }
 
@@ -63,7 +64,7 @@ impl RetryBudget {
             config,
             level: pico(config.initial),
             capacity: pico(capacity),
-            refilled: None,
+            refilled: Instant::from_nanos(u64::MAX),
             calls: CallsPerSecond::default(),
         }
     }
@@ -88,13 +89,14 @@ impl RetryBudget {
     #[inline]
     pub fn try_spend(&mut self, now: Instant, cost: u64) -> bool {
         let cost = pico(cost);
-        let level = self.refilled_level(now).min(self.capacity_at(now));
+        self.roll(now);
+        let level = self.refilled_level(now).min(self.capacity);
         if level < cost {
             return false;
         }
         if cost > 0 {
-            self.refill(now);
             self.level = level - cost;
+            self.refilled = now;
         }
         true
     }
@@ -117,9 +119,7 @@ impl RetryBudget {
     }
 
     pub(crate) fn rebase(&mut self, by: Nanos) {
-        if let Some(refilled) = &mut self.refilled {
-            refilled.rebase(by);
-        }
+        self.refilled.rebase(by);
         self.calls = CallsPerSecond::default();
     }
 
@@ -134,17 +134,23 @@ impl RetryBudget {
     /// Adds what time brings; what the capacity of this instant cannot hold is lost.
     #[inline]
     fn refill(&mut self, now: Instant) {
+        self.roll(now);
+        self.level = self.refilled_level(now).min(self.capacity);
+        self.refilled = now;
+    }
+
+    /// What is remembered of the calls of each second follows the clock, and the capacity them.
+    #[inline]
+    fn roll(&mut self, now: Instant) {
         if self.calls.is_over(now) && self.config.capacity == Capacity::Auto {
             self.calls.roll(now);
             self.capacity = pico(self.calls.auto_capacity());
         }
-        self.level = self.refilled_level(now).min(self.capacity);
-        self.refilled = Some(now);
     }
 
     #[inline]
     fn refilled_level(&self, now: Instant) -> Picotokens {
-        let elapsed = self.refilled.map_or(0, |refilled| now.since(refilled));
+        let elapsed = now.since(self.refilled);
         // An elapsed time too long to multiply fills any bucket.
         self.level.saturating_add(elapsed.saturating_mul(self.config.refill_per_second))
     }
