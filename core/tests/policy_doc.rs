@@ -91,7 +91,9 @@ fn default(domain: Domain, value: Option<u64>) -> String {
         (_, None) => "`null`".into(),
         (Domain::Count(..), Some(value)) => value.to_string(),
         (Domain::Span(..), Some(value)) => (value as f64 / 1e6).to_string(),
-        (Domain::Thousandths(..) | Domain::ThousandthsOrAuto(..), Some(value)) => thousandths(value),
+        (Domain::Thousandths(..) | Domain::ThousandthsOrAuto(..), Some(value)) => {
+            thousandths(value)
+        }
         (Domain::Flag, Some(value)) => format!("`{}`", value != 0),
         (Domain::Choice(names), Some(value)) => format!("`\"{}\"`", names[value as usize]),
         (Domain::Text(_), Some(_)) => unreachable!("a text has no default here"),
