@@ -1,0 +1,33 @@
+"""Functions that call through a client."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ._calls import Calls
+
+
+def decorate(caller: Calls, operation: Callable[..., Any]) -> Callable[..., Any]:
+    """`operation`, called through `caller`: blocking or not, as it is itself."""
+    if not callable(operation):
+        raise TypeError(f"{operation!r} is not callable")
+    if inspect.isgeneratorfunction(operation) or inspect.isasyncgenfunction(operation):
+        raise TypeError("a generator cannot be called again halfway: use client.attempts() in it")
+    call = caller.call
+    acall = caller.acall
+
+    @functools.wraps(operation)
+    def blocking(*args: Any, **kwargs: Any) -> Any:
+        return call(operation, *args, **kwargs)
+
+    @functools.wraps(operation)
+    async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+        return await acall(operation, *args, **kwargs)
+
+    return asynchronous if inspect.iscoroutinefunction(operation) else blocking

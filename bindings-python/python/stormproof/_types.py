@@ -1,0 +1,15 @@
+"""Names of types that stand in more than one signature. Imported by type checkers only."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal, TypeAlias, TypeVar
+
+from typing_extensions import ParamSpec
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Seconds, or a span.
+Seconds: TypeAlias = "float | timedelta"
+Safety: TypeAlias = Literal["idempotent", "keyed", "unsafe"]

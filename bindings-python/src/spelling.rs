@@ -1,0 +1,72 @@
+//! Python's spelling of the policy document: `retry.baseMs` is `retry.base`, in seconds.
+
+use stormproof::policy::{Domain, Knob, Section};
+
+/// A group of knobs or a list that is no knob itself.
+const OTHERS: &[&str] = &[
+    "preset",
+    "classify",
+    "classify.success",
+    "classify.transient",
+    "classify.throttled",
+    "classify.permanent",
+];
+
+/// Every path of the document: knobs, their groups, and the rest.
+fn paths() -> impl Iterator<Item = (&'static str, String)> {
+    let knobs = Knob::ALL.iter().map(|knob| knob.row().path);
+    let groups = knobs.clone().filter_map(|path| path.split_once('.').map(|(group, _)| group));
+    let sections = Section::ALL.iter().map(|section| section.path());
+    knobs
+        .map(|path| (path, of_knob(path)))
+        .chain(groups.chain(sections).chain(OTHERS.iter().copied()).map(|path| (path, snake(path))))
+}
+
+/// Where in the document a Python path lies.
+pub fn document_path(python: &str) -> Option<&'static str> {
+    paths().find(|(_, spelled)| spelled == python).map(|(path, _)| path)
+}
+
+/// Python's name of a path of the document.
+pub fn python_path(path: &str) -> String {
+    if Knob::at(path).is_some() { of_knob(path) } else { snake(path) }
+}
+
+/// A sentence of the core, as Python spells it.
+pub fn python_text(text: &str) -> String {
+    text.split(' ').map(python_word).collect::<Vec<_>>().join(" ")
+}
+
+fn python_word(word: &str) -> String {
+    let bare = word.trim_end_matches(['?', ',', ';', ':', ')', '.']);
+    let rest = &word[bare.len()..];
+    let spelled = match bare {
+        "null" => "None".into(),
+        "true" => "True".into(),
+        "false" => "False".into(),
+        "object" if rest.is_empty() => "object".into(),
+        path if paths().any(|(known, _)| known == path) => python_path(path),
+        other => other.into(),
+    };
+    spelled + rest
+}
+
+fn of_knob(path: &str) -> String {
+    let is_span = Knob::at(path).is_some_and(|knob| matches!(knob.row().domain, Domain::Span(..)));
+    snake(path.strip_suffix("Ms").filter(|_| is_span).unwrap_or(path))
+}
+
+/// `count429` is `count_429`.
+fn snake(camel: &str) -> String {
+    let mut spelled = String::with_capacity(camel.len() + 4);
+    let mut before = '.';
+    for letter in camel.chars() {
+        let digits_begin = letter.is_ascii_digit() && before.is_ascii_alphabetic();
+        if letter.is_ascii_uppercase() || digits_begin {
+            spelled.push('_');
+        }
+        spelled.push(letter.to_ascii_lowercase());
+        before = letter;
+    }
+    spelled
+}
