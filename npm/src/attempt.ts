@@ -37,13 +37,17 @@ export class Trial implements Attempt {
     this.attempt = attempt;
   }
 
-  // An AbortController costs more than the whole rest of a call: most operations read none.
   get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  // An AbortController costs more than the whole rest of a call: most operations need none.
+  get controller(): AbortController {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.isCut) this.#controller.abort(this.#reason);
     }
-    return this.#controller.signal;
+    return this.#controller;
   }
 
   get timeLeftMs(): number {

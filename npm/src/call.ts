@@ -47,6 +47,7 @@ export class Call implements Sleeper {
   readonly #reject: ((error: unknown) => void) | undefined;
   #id = 0;
   #isQueued = false;
+  #isUntimed = false;
   #isOver = false;
   /** The attempt that runs. */
   #trial: Trial | undefined;
@@ -276,22 +277,24 @@ export class Call implements Sleeper {
 
   /** The call is in another phase now. */
   #enter(id: number, until: number, isQueued: boolean): void {
-    const { alarm, queued, untimed } = this.loop;
     this.#leave();
     this.#id = id;
     this.until = until;
-    if (until >= 0) alarm.add(this);
-    else untimed.add(this);
-    if (isQueued) queued.set(id, this);
+    if (until >= 0) {
+      this.loop.alarm.add(this);
+    } else {
+      this.loop.untimed.add(this);
+      this.#isUntimed = true;
+    }
+    if (isQueued) this.loop.queued.set(id, this);
     this.#isQueued = isQueued;
   }
 
   #leave(): void {
-    const { alarm, queued, untimed } = this.loop;
-    if (this.place >= 0) alarm.remove(this);
-    else if (this.until < 0) untimed.delete(this);
-    if (this.#isQueued) queued.delete(this.#id);
-    this.#isQueued = false;
+    if (this.place >= 0) this.loop.alarm.remove(this);
+    if (this.#isUntimed) this.loop.untimed.delete(this);
+    if (this.#isQueued) this.loop.queued.delete(this.#id);
+    this.#isUntimed = this.#isQueued = false;
   }
 
   #tellFailed(trial: Trial | undefined, failure: Failure): void {

@@ -7,10 +7,12 @@ import { decisionOf, putDecision, type Decision } from "./decision.ts";
 import { StormproofError } from "./errors.ts";
 import type { EventName, Listener } from "./events.ts";
 import type { Result } from "./failure.ts";
+import { fetchThrough, textsOf, type FetchInit, type Texts } from "./fetch.ts";
 import { callKey } from "./key.ts";
 import { Loop, type HostOptions } from "./loop.ts";
-import { SAFETIES, type Safety } from "./names.ts";
+import type { Safety } from "./names.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
+import { safetyCode } from "./safety.ts";
 import { takeStats, type Stats } from "./stats.ts";
 
 /** What one call may say for itself. */
@@ -51,10 +53,12 @@ export class ResilientClient {
   /** What the dependency is called. */
   readonly name: string;
   readonly #loop: Loop;
+  readonly #texts: Texts;
 
   /** @throws PolicyError where the policy cannot be. */
   constructor(policy: Policy = {}, host: HostOptions = {}) {
     this.#loop = new Loop(policy, host);
+    this.#texts = textsOf(policy);
     this.name = this.#loop.name;
   }
 
@@ -84,6 +88,21 @@ export class ResilientClient {
   tryCall<T>(operation: Operation<unknown>, options?: CallOptions): Promise<Result<T>> {
     return new Promise((resolve) => {
       new Call(this.#loop, taskOf(this.#open(), operation, options), resolve).start();
+    });
+  }
+
+  /**
+   * Sends a request as the platform's `fetch` does, as often as it takes. Resolves with the last
+   * response, whatever its status; rejects for network errors, refusals and cancels only. A
+   * request is repeated by its method and key: a POST without a key only when it certainly had no
+   * effect.
+   *
+   * Timeouts cover the time until the head is there. While the body is read, only `init.signal`
+   * ends it.
+   */
+  fetch(input: RequestInfo | URL, init?: FetchInit): Promise<Response> {
+    return new Promise((resolve) => {
+      resolve(fetchThrough(this.#open(), this.#texts, input, init));
     });
   }
 
@@ -168,12 +187,3 @@ function taskOf(loop: Loop, operation: Operation<unknown>, options: CallOptions 
   const safety = safetyCode(options.safety, key);
   return { operation, parse, signal, key, safety, deadlineMs, shouldRetry };
 }
-
-function safetyCode(safety: Safety | undefined, key: string | undefined): number {
-  if (safety === undefined) return key === undefined ? POLICYS : SAFETIES.indexOf("keyed");
-  const code = SAFETIES.indexOf(safety);
-  if (code < 0) throw new TypeError(`safety: ${String(safety)} is none of ${SAFETIES.join(", ")}`);
-  return code;
-}
-
-const POLICYS = 255;

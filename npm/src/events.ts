@@ -78,6 +78,8 @@ export type ListenerErrorHook = (error: unknown, event: EventName) => void;
 export class Listeners {
   readonly #lists: { [E in EventName]?: readonly { call: Listener<E> }[] } = {};
   readonly #onError: ListenerErrorHook;
+  /** Nobody listens to anything. */
+  isIdle = true;
 
   constructor(onError: ListenerErrorHook | undefined) {
     this.#onError = onError ?? report;
@@ -87,15 +89,17 @@ export class Listeners {
     const entry = { call: listener };
     const lists = this.#lists as Record<string, readonly { call: Listener<E> }[] | undefined>;
     lists[event] = [...(lists[event] ?? []), entry];
+    this.isIdle = false;
     return () => {
       const rest = lists[event]?.filter((other) => other !== entry);
       lists[event] = rest?.length ? rest : undefined;
+      this.isIdle = Object.values(lists).every((list) => list === undefined);
     };
   }
 
   /** Ask before an event is put together. */
   has(event: EventName): boolean {
-    return this.#lists[event] !== undefined;
+    return !this.isIdle && this.#lists[event] !== undefined;
   }
 
   emit<E extends EventName>(event: E, detail: Events[E]): void {

@@ -12,6 +12,7 @@
  */
 
 export type { Attempt } from "./attempt.ts";
+export type { Body } from "./body.ts";
 export { classifyError, classifyResponse } from "./classify.ts";
 export {
   ResilientClient,
@@ -39,6 +40,7 @@ export {
   type Result,
   type Transient,
 } from "./failure.ts";
+export type { FetchInit } from "./fetch.ts";
 export type { HostOptions } from "./loop.ts";
 export type {
   ChangeCause,
