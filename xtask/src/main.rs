@@ -2,6 +2,7 @@
 
 mod bench;
 mod build;
+mod demo;
 mod doctor;
 mod process;
 mod stamp;
@@ -28,6 +29,12 @@ const VERBS: &[Verb] = &[
         arguments: "[wasm | npm | python | packages]…",
         about: "build the packages (without a name: wasm, npm and python)",
         run: build::run,
+    },
+    Verb {
+        name: "demo",
+        arguments: "[--quick] [--check] [--kill-server-at MS]",
+        about: "show a storm and the calm: live table, plots",
+        run: demo::run,
     },
     Verb {
         name: "test",
