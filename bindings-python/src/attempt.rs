@@ -9,12 +9,14 @@ use stormproof::time::Instant;
 
 use crate::clock;
 use crate::host::Host;
+use crate::tracking;
 
 /// One try of a call, as its operation sees it.
 #[pyclass(frozen, module = "stormproof", name = "Attempt")]
 pub struct Attempt {
     pub host: Py<Host>,
     pub number: u32,
+    pub began: Instant,
     pub until: Option<Instant>,
     pub key: Option<String>,
 }
@@ -92,7 +94,14 @@ fn context(py: Python<'_>) -> PyResult<&Context> {
 #[pyfunction]
 #[pyo3(name = "attempt")]
 pub fn current(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    context(py)?.get.call1(py, (py.None(),))
+    let told = context(py)?.get.call1(py, (py.None(),))?;
+    let Some(noted) = tracking::noted(py) else {
+        return Ok(told);
+    };
+    match told.bind(py).cast::<Attempt>() {
+        Ok(inner) if inner.get().began > noted.began => Ok(told),
+        _ => Ok(Bound::new(py, noted)?.into_any().unbind()),
+    }
 }
 
 /// The attempt begins to run; what it answers is for [`leave`].
@@ -101,6 +110,9 @@ pub fn enter(py: Python<'_>, attempt: Attempt) -> PyResult<Py<PyAny>> {
 }
 
 /// The attempt runs no more.
-pub fn leave(py: Python<'_>, token: Py<PyAny>) -> PyResult<()> {
-    context(py)?.reset.call1(py, (token,)).map(|_| ())
+pub fn leave(py: Python<'_>, token: Py<PyAny>) {
+    // It fails in another context than the one that was entered, where nothing is to be undone.
+    if let Ok(context) = context(py) {
+        let _ = context.reset.call1(py, (token,));
+    }
 }

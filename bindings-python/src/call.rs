@@ -190,6 +190,7 @@ impl Call {
         Attempt {
             host: self.host.clone_ref(py),
             number,
+            began: clock::now(py),
             until: until(&step.action),
             key: self.key.clone(),
         }
@@ -202,8 +203,8 @@ impl Call {
 
     /// The operation runs no more.
     #[staticmethod]
-    fn leave(py: Python<'_>, token: Py<PyAny>) -> PyResult<()> {
-        attempt::leave(py, token)
+    fn leave(py: Python<'_>, token: Py<PyAny>) {
+        attempt::leave(py, token);
     }
 
     /// The operation ended.

@@ -14,6 +14,7 @@ use crate::attempt::{self, Attempt};
 use crate::call::Call;
 use crate::host::Host;
 use crate::names::Named;
+use crate::tracking;
 use crate::words;
 
 /// What calls operations: a client, or a client with options.
@@ -77,6 +78,9 @@ impl Caller {
             None if automatic || safety == Safety::Keyed => Key::Own,
             None => Key::None,
         };
+        if !matches!(key, Key::None) {
+            tracking::track_attempts();
+        }
         let options = Options {
             safety,
             key,
@@ -97,7 +101,7 @@ impl Caller {
         let options = &bound.options;
         let key = options.key.new(py)?;
         let epoch = words::epoch();
-        let step = bound.host.get().start(py, |now| options.request(now))?;
+        let (step, _) = bound.host.get().start(py, |now| options.request(now))?;
         Ok(Call::new(bound.host.clone_ref(py), options.safety, key, epoch, step))
     }
 
@@ -122,20 +126,30 @@ impl Caller {
         }
         let key = options.key.new(py)?;
         let epoch = words::epoch();
-        let step = host.start(py, |now| options.request(now))?;
+        let (step, began) = host.start(py, |now| options.request(now))?;
         let call = |key| Call::new(bound.host.clone_ref(py), options.safety, key, epoch, step);
         let Action::Attempt { until, number } = step.action else {
             let go_on = slow(py)?.go_on.bind(py);
             return go_on.call1((slf, call(key), operation, rest, kwargs));
         };
-        let attempt = Attempt { host: bound.host.clone_ref(py), number, until, key: key.clone() };
-        let token = match attempt::enter(py, attempt) {
-            Ok(token) => token,
-            // Dropping it gives back what the call holds.
-            Err(error) => return Err(drop_call(py, call(key), error)),
+        let result = if key.is_none() && !tracking::is_on() {
+            tracking::note(bound.host.clone_ref(py), began, until);
+            let result = invoke(&operation, &rest, kwargs);
+            tracking::strike();
+            result
+        } else {
+            let host = bound.host.clone_ref(py);
+            let attempt = Attempt { host, number, began, until, key: key.clone() };
+            match attempt::enter(py, attempt) {
+                Ok(token) => {
+                    let result = invoke(&operation, &rest, kwargs);
+                    attempt::leave(py, token);
+                    result
+                }
+                // Dropping it gives back what the call holds.
+                Err(error) => return Err(drop_call(py, call(key), error)),
+            }
         };
-        let result = operation.call(rest.clone(), kwargs);
-        attempt::leave(py, token)?;
         if let Ok(value) = &result
             && host.on_plain_success(py, step.call, epoch, value)
         {
@@ -147,6 +161,17 @@ impl Caller {
         };
         let resume = slow(py)?.resume.bind(py);
         resume.call1((slf, call(key), operation, rest, kwargs, value, error))
+    }
+}
+
+fn invoke<'py>(
+    operation: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match kwargs {
+        None if args.is_empty() => operation.call0(),
+        kwargs => operation.call(args, kwargs),
     }
 }
 

@@ -32,7 +32,7 @@ pub fn raise(fields: &Bound<'_, PyMapping>, error: &PolicyError, spelling: Spell
         (None, Some(text)) => PyString::new(py, text).into_any(),
         (None, None) => py.None().into_bound(py),
     };
-    new(py, &spelled.to_string(), error, &value)
+    new(py, &spelled.to_string(), error, &value, &spelled.allowed)
 }
 
 /// Raises what is wrong with a document that is given as a text, if anything is.
@@ -42,10 +42,16 @@ pub fn document_error(py: Python<'_>, text: &str) -> PyResult<()> {
         return Ok(());
     };
     let value = error.value.clone().into_pyobject(py)?;
-    Err(new(py, &error.to_string(), &error, &value))
+    Err(new(py, &error.to_string(), &error, &value, &error.allowed))
 }
 
-fn new(py: Python<'_>, message: &str, error: &PolicyError, value: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
+fn new(
+    py: Python<'_>,
+    message: &str,
+    error: &PolicyError,
+    value: &Bound<'_, PyAny>,
+    allowed: &str,
+) -> PyErr {
     let fields = (message, error.code.name(), &error.field, value, allowed);
     py.import("stormproof._errors")
         .and_then(|module| module.getattr("PolicyError"))

@@ -124,17 +124,23 @@ impl Host {
 }
 
 impl Host {
-    /// Starts a call.
+    /// Starts a call, now.
     pub fn start(
         &self,
         py: Python<'_>,
         request: impl FnOnce(Instant) -> Request,
-    ) -> PyResult<Step> {
+    ) -> PyResult<(Step, Instant)> {
         if self.closed.load(Ordering::Relaxed) {
             let name = &self.settings.name;
             return Err(PyRuntimeError::new_err(format!("the client {name:?} is closed")));
         }
-        Ok(self.decide(py, |inner, now, _| inner.engine.start(now, request(now))))
+        let mut inner = self.lock(py);
+        let now = clock::now(py);
+        let step = inner.engine.start(now, request(now));
+        let wakes = inner.hand_over(now, &step);
+        drop(inner);
+        wake(py, wakes);
+        Ok((step, now))
     }
 
     /// Something happened to a call.

@@ -22,6 +22,7 @@ mod spelling;
 mod stats;
 mod step;
 mod texts;
+mod tracking;
 mod words;
 
 use pyo3::prelude::*;
@@ -55,6 +56,8 @@ mod _core {
     use crate::step::Step;
     #[pymodule_export]
     use crate::texts::{is_idempotent_method, is_key, key_header_value, retry_after_ms};
+    #[pymodule_export]
+    use crate::tracking::track_attempts;
 
     use super::*;
 

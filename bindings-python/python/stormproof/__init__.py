@@ -14,7 +14,7 @@ Inside an operation: `attempt()`. What an exception or a response means: `classi
 
 from ._classify import classify, is_retryable
 from ._client import CallOptions, ResilientClient
-from ._core import Attempt, Classification, Decision, Stats, __version__, attempt
+from ._core import Attempt, Classification, Decision, Stats, __version__
 from ._decisions import decision_of
 from ._errors import (
     AttemptTimeoutError,
@@ -72,3 +72,18 @@ __all__ = [
     "is_retryable",
     "parse_retry_after",
 ]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._core import attempt
+
+
+def __getattr__(name: str) -> object:
+    if name != "attempt":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Keeping the current attempt at hand costs every call: it begins when somebody wants it.
+    from ._core import attempt, track_attempts
+
+    track_attempts()
+    globals()["attempt"] = attempt
+    return attempt
