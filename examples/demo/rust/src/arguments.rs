@@ -12,7 +12,7 @@ pub enum Mode {
     /// With the loop that people write without it.
     Naive,
     /// A few calls one after the other, with the random words of this seed.
-    Trace([u8; 32]),
+    Trace(u64),
 }
 
 /// What the caller asked for.
@@ -54,9 +54,7 @@ impl Arguments {
                         Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())?;
                 }
                 Long("naive") => arguments.mode = Mode::Naive,
-                Long("trace") => {
-                    arguments.mode = Mode::Trace(seed(&parser.value()?.string()?)?);
-                }
+                Long("trace") => arguments.mode = Mode::Trace(parser.value()?.parse()?),
                 Long("start-with-stdin") => arguments.start_with_stdin = true,
                 _ => return Err(argument.unexpected()),
             }
@@ -66,15 +64,4 @@ impl Arguments {
             false => Ok(arguments),
         }
     }
-}
-
-/// 32 bytes in hexadecimal.
-fn seed(text: &str) -> Result<[u8; 32], String> {
-    let digits = |place| text.get(2 * place..2 * place + 2);
-    let byte = |place| digits(place).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    let mut seed = [0; 32];
-    for (place, to) in seed.iter_mut().enumerate() {
-        *to = byte(place).ok_or("a seed is 64 hexadecimal digits")?;
-    }
-    Ok(seed)
 }

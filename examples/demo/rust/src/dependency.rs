@@ -29,14 +29,14 @@ impl Dependency {
     /// A client by the policy document at `policy`. Without a seed the operating system gives one.
     pub fn new(
         policy: &Path,
-        seed: Option<[u8; 32]>,
+        seed: Option<u64>,
         http: Http,
     ) -> Result<Self, Box<dyn std::error::Error>> {
         let policy: Policy = Document::from_file(policy)?.policy;
         let origin = Clock::now();
         let now = move || Instant::from_nanos(origin.elapsed().as_nanos() as u64);
         let words = Mutex::new(match seed {
-            Some(seed) => Xoshiro256PlusPlus::from_seed(seed),
+            Some(seed) => Xoshiro256PlusPlus::seed_from_u64(seed),
             None => Xoshiro256PlusPlus::try_from_os_rng()?,
         });
         let word = move || words.lock().unwrap_or_else(PoisonError::into_inner).next_u64();
