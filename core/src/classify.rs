@@ -38,20 +38,26 @@ pub(crate) struct Statuses {
     len: usize,
 }
 
+/// Why a status cannot be classed anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clash {
+    Full,
+    With(StatusClass),
+}
+
 impl Statuses {
     pub const EMPTY: Self = Self { rows: [(0, StatusClass::Success); MAX_STATUSES], len: 0 };
 
-    /// Says no when the table is full or the status is classed otherwise already.
-    #[must_use]
-    pub fn insert(&mut self, status: u16, class: StatusClass) -> bool {
+    pub fn insert(&mut self, status: u16, class: StatusClass) -> Result<(), Clash> {
         match self.find(status) {
-            Some(known) => known == class,
-            None if self.len < MAX_STATUSES => {
+            Some(known) if known == class => Ok(()),
+            Some(known) => Err(Clash::With(known)),
+            None if self.len == MAX_STATUSES => Err(Clash::Full),
+            None => {
                 self.rows[self.len] = (status, class);
                 self.len += 1;
-                true
+                Ok(())
             }
-            None => false,
         }
     }
 
@@ -179,9 +185,10 @@ mod tests {
     #[test]
     fn a_status_belongs_to_one_class() {
         let mut statuses = Statuses::EMPTY;
-        assert!(statuses.insert(404, StatusClass::Transient));
-        assert!(statuses.insert(404, StatusClass::Transient));
-        assert!(!statuses.insert(404, StatusClass::Success));
+        assert_eq!(statuses.insert(404, StatusClass::Transient), Ok(()));
+        assert_eq!(statuses.insert(404, StatusClass::Transient), Ok(()));
+        let clash = Err(Clash::With(StatusClass::Transient));
+        assert_eq!(statuses.insert(404, StatusClass::Success), clash);
         assert_eq!(statuses.classify(404, None, Safety::Unsafe).kind, Kind::Server);
     }
 }

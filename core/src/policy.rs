@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::classify::{StatusClass, Statuses};
+use crate::classify::{Clash, StatusClass, Statuses};
 
 mod check;
 mod knob;
@@ -58,6 +58,7 @@ enum Fault {
     UnknownField(String),
     Preset,
     GroupType(String),
+    TooManyStatuses,
     Statuses(u8, StatusFault),
 }
 
@@ -162,17 +163,20 @@ impl Policy {
 
     fn add_status(&mut self, class: StatusClass, given: Given<'_>) {
         let fault = match given {
-            Given::Number(status)
-                if (100.0..=999.0).contains(&status) && status as u16 as f64 == status =>
-            {
-                (!self.statuses.insert(status as u16, class)).then_some(StatusFault::Conflict)
-            }
-            Given::Number(_) => Some(StatusFault::Range),
-            _ => Some(StatusFault::Type),
+            Given::Number(number) => match whole_status(number) {
+                None => Fault::Statuses(class.code(), StatusFault::Range),
+                Some(status) => match self.statuses.insert(status, class) {
+                    Ok(()) => return,
+                    Err(Clash::Full) => Fault::TooManyStatuses,
+                    // Whichever list comes first in the document, the same one is named.
+                    Err(Clash::With(other)) => {
+                        Fault::Statuses(class.code().max(other.code()), StatusFault::Conflict)
+                    }
+                },
+            },
+            _ => Fault::Statuses(class.code(), StatusFault::Type),
         };
-        if let Some(fault) = fault {
-            self.note(Fault::Statuses(class.code(), fault));
-        }
+        self.note(fault);
     }
 
     fn note(&mut self, fault: Fault) {
@@ -191,4 +195,9 @@ fn status_list(path: &str) -> Option<StatusClass> {
 fn is_group(path: &str) -> bool {
     let below = |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
     path == "classify" || Knob::ALL.iter().any(|knob| below(knob.row().path))
+}
+
+fn whole_status(number: f64) -> Option<u16> {
+    let status = number as u16;
+    ((100..=999).contains(&status) && f64::from(status) == number).then_some(status)
 }

@@ -14,7 +14,9 @@ pub struct Counters {
     pub retries: u64,
     /// Attempts that succeeded.
     pub successes: u64,
-    /// Attempts that ended in each [`Kind`] of failure, by its number.
+    /// Attempts that ended in each [`Kind`] but success, by its number: cut ones in `timeout`,
+    /// cancelled ones in `cancelled`. With `successes` and the attempts under way they add up to
+    /// `attempts`.
     pub failures: [u64; Kind::ALL.len()],
     /// Calls that ended in each refusal, by the number of its [`Kind`].
     pub refusals: [u64; Kind::ALL.len()],

@@ -62,6 +62,7 @@ impl Engine {
         match phase {
             Phase::Running { .. } => {
                 let cancelled = Outcome::of(Kind::Cancelled);
+                self.counters.failures[Kind::Cancelled as usize] += 1;
                 self.report(now, call.admission.take(), &cancelled, word);
                 self.abandon(now, id);
             }
@@ -135,6 +136,7 @@ impl Engine {
     #[cold]
     fn on_deadline(&mut self, now: Instant, id: CallId, mut call: Call, word: u64) -> Step {
         let kind = if self.plan.count_deadline { Kind::Timeout } else { Kind::Cancelled };
+        self.counters.failures[Kind::Timeout as usize] += 1;
         self.report(now, call.admission.take(), &Outcome::of(kind), word);
         self.abandon(now, id);
         self.refuse(now, id, &mut call, Ending::of(Reason::DeadlineExceeded))

@@ -106,6 +106,9 @@ impl Policy {
                 let allowed = if section { "false or an object" } else { "an object" };
                 (ErrorCode::WrongType, path.clone(), allowed.into())
             }
+            Fault::TooManyStatuses => {
+                (ErrorCode::OutOfRange, "classify".into(), "64 statuses in all lists".into())
+            }
             Fault::Statuses(class, fault) => {
                 let mut field = String::from("classify.");
                 field.text(StatusClass::NAMES[usize::from(*class)]);
@@ -114,9 +117,7 @@ impl Policy {
                         (ErrorCode::WrongType, "a list of statuses from 100 to 999")
                     }
                     StatusFault::Range => (ErrorCode::OutOfRange, "statuses from 100 to 999"),
-                    StatusFault::Conflict => {
-                        (ErrorCode::Contradiction, "each status in one list, 64 statuses in all")
-                    }
+                    StatusFault::Conflict => (ErrorCode::Contradiction, "each status in one list"),
                 };
                 (code, field, allowed.into())
             }
