@@ -5,9 +5,9 @@ use stormproof::step::{Kind, Why};
 use stormproof::time::Instant;
 use stormproof::{Action, CallId, Decision, Snapshot, Step};
 
-use crate::Faults;
 use crate::calls::Calls;
 use crate::run::instant;
+use crate::suite::Faults;
 use crate::trail;
 
 /// What came out: a value that compares as it is, or nanoseconds that are written as milliseconds.

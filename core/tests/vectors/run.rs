@@ -6,9 +6,10 @@ use stormproof::time::Instant;
 use stormproof::{CallId, Control, Engine, Event, Outcome, Request, Step};
 
 use crate::calls::Calls;
+use crate::expect;
 use crate::policy::policy;
+use crate::suite::Faults;
 use crate::trail::Trail;
-use crate::{Faults, expect};
 
 const FIELDS: [&str; 17] = [
     "at",

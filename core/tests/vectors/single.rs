@@ -7,9 +7,9 @@ use stormproof::retry_after::Fields;
 use stormproof::step::Safety;
 use stormproof::{Engine, Policy};
 
-use crate::Faults;
 use crate::policy::policy;
 use crate::run::by_name;
+use crate::suite::Faults;
 
 pub fn check(vector: &Json) -> Faults {
     match differs(vector) {
