@@ -3,26 +3,24 @@
 use super::record::{Record, Requests, Track};
 use super::scenario::Scenario;
 
-/// A rate is read over this much time.
 const SECOND: u64 = 1_000;
 const TENTH: u64 = 100;
-/// Success is judged over this much time, as often as the hosts report.
+/// Rates and success are read over this much time: two reports of a host.
 const WINDOW: u64 = 500;
 const STEP: u64 = 250;
 /// From this part of successes on a service counts as well again.
 const WELL: f64 = 0.9;
 
-/// Requests in the second that ends at each tenth of a second: (seconds, requests).
+/// Requests per second around each tenth of a second: (seconds, rate).
 pub fn request_rate(requests: &Requests, end_ms: u64) -> Vec<(f64, f64)> {
-    let points = (0..=end_ms).step_by(TENTH as usize);
-    points
-        .map(|t| {
-            let count = requests.between(t.saturating_sub(SECOND), t);
-            // The first second is not whole yet.
-            let span = t.clamp(TENTH, SECOND);
-            (seconds(t), count as f64 * SECOND as f64 / span as f64)
-        })
-        .collect()
+    let around = |t: u64| {
+        let from = t.saturating_sub(WINDOW / 2);
+        let to = t + WINDOW / 2;
+        let rate = requests.between(from, to) as f64 * SECOND as f64 / (to - from) as f64;
+        (seconds(t), rate)
+    };
+    // Whole tenths lie around the half ones only.
+    (TENTH / 2..end_ms).step_by(TENTH as usize).map(around).collect()
 }
 
 /// The most requests in a second.
@@ -31,11 +29,11 @@ pub fn peak(requests: &Requests) -> u64 {
     starts.map(|t| requests.between(t, t + SECOND)).max().unwrap_or(0)
 }
 
-/// Which part of the calls that ended in the second before succeeded: (seconds, part). Moments in
-/// which none ended are left out.
+/// Which part of the calls that ended in the half second before succeeded: (seconds, part).
+/// Moments in which none ended are left out.
 pub fn success_rate(track: &Track, end_ms: u64) -> Vec<(f64, f64)> {
     let points = (STEP..=end_ms).step_by(STEP as usize);
-    let part = |t: u64| Some((seconds(t), success(&[track], t.saturating_sub(SECOND), t)?));
+    let part = |t: u64| Some((seconds(t), success(&[track], t.saturating_sub(WINDOW), t)?));
     points.filter_map(part).collect()
 }
 
@@ -115,7 +113,7 @@ mod tests {
         let requests = Requests::of(&timeline);
         assert_eq!(peak(&requests), 16);
         assert_eq!(requests.total(), 29);
-        assert_eq!(request_rate(&requests, 1_000).last(), Some(&(1.0, 12.0)));
+        assert_eq!(request_rate(&requests, 1_000).last(), Some(&(0.95, 32.0)));
     }
 
     #[test]

@@ -84,15 +84,15 @@ impl Results {
         let watched = self.scenario.end_ms() - self.scenario.outage_end_ms();
         match (self.killed_at_ms, totals.recovery_ms) {
             (Some(_), _) => "the server was killed".into(),
-            (None, Some(millis)) => format!("{:.2} s after the outage", millis as f64 / 1e3),
-            (None, None) => format!("not within {:.1} s", watched as f64 / 1e3),
+            (None, Some(millis)) => format!("after {:.2} s", millis as f64 / 1e3),
+            (None, None) => format!("not in {:.1} s", watched as f64 / 1e3),
         }
     }
 
     /// Prints both runs and the scripted calls.
     pub fn print(&self) {
         println!(
-            "\n{:<17} {:>6} {:>5} {:>9} {:>12} {:>9}  well again",
+            "\n{:<17} {:>6} {:>5} {:>9} {:>12} {:>9}  well again after the outage",
             "", "calls", "ok", "requests", "per call", "peak/s"
         );
         for (way, record) in self.runs() {
@@ -197,5 +197,5 @@ pub fn millis(waits_ns: &[u64]) -> String {
         .iter()
         .map(|wait| format!("{}.{:06}", wait / 1_000_000, wait % 1_000_000))
         .collect();
-    shown.join("  ")
+    shown.join(", ")
 }

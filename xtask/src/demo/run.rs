@@ -13,7 +13,7 @@ use crate::workspace;
 
 /// Calls a second of all hosts together: more than half of what the server can answer, so that
 /// four tries of each are far more.
-const RATE: f64 = 75.0;
+pub const RATE: f64 = 75.0;
 
 /// The file that all hosts read.
 pub const POLICY: &str = "examples/demo/policy.json";

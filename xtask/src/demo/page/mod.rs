@@ -15,7 +15,7 @@ use anyhow::Result;
 
 use super::cast;
 use super::results::Results;
-use super::run::POLICY;
+use super::run::{POLICY, RATE};
 use crate::{process, workspace};
 
 /// How many plots the page has.
@@ -50,7 +50,7 @@ fn page(results: &Results) -> Result<String> {
     );
     body += &section(
         "Calls that succeed",
-        "Of the calls that ended in the second before. Nobody succeeds in an outage; what differs is how soon it is over for the callers.",
+        "Of the calls that ended in the half second before. Nobody succeeds in an outage; what differs is how soon it is over for the callers.",
         &legend(&[("with", "with stormproof"), ("without", "without")]),
         &success::plot(results)?,
     );
@@ -68,7 +68,7 @@ fn page(results: &Results) -> Result<String> {
     );
     body += &section(
         "Totals",
-        "“Per call” is the amplification: requests at the server for each call. “Well again”: from then on at least nine of ten calls succeed.",
+        "“Per call” is the amplification: requests at the server for each call. A lost call would be one that ended neither with a value nor with an error.",
         "",
         &tables::totals(results),
     );
@@ -94,27 +94,19 @@ fn head(results: &Results) -> String {
         .map(|track| format!("{} {}", track.name, cast::version(&track.name)))
         .collect();
     let date = process::read(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]));
-    let [with, without] = results.runs().map(|(_, record)| results.totals(record));
     let killed = results.killed_at_ms.map_or(String::new(), |at| {
         format!(" The servers were killed after {:.1} s.", canvas::seconds(at))
     });
     let policy = std::fs::read_to_string(workspace::path(POLICY)).unwrap_or_default();
     format!(
         "<h1>The storm and the calm</h1>\n<p class=\"what\">stormproof {} · {} · {}</p>\n\
-         <p>The same load, the same server, the same failures, twice at the same time: {} calls by each of {} hosts with one policy file, and the same calls by a loop of four tries 100 ms apart.{killed} \
-         With stormproof {:.0} % of the calls had a value and the service was well {}; without, {:.0} % and {}. At most {} requests a second against {}.</p>\n\
+         <p>Two servers fail in the same way at the same time. The same calls go to both, {:.0} a second: to one by a policy file that all hosts share, to the other by a loop of four tries 100 ms apart.{killed}</p>\n{}\
          <details><summary>The policy</summary><pre>{}</pre></details>\n",
         workspace::VERSION,
         escaped(&hosts.join(" · ")),
         date.unwrap_or_default(),
-        with.calls / results.with.tracks.len().max(1) as u64,
-        results.with.tracks.len(),
-        with.success() * 100.0,
-        results.recovery(&with),
-        without.success() * 100.0,
-        results.recovery(&without),
-        with.peak,
-        without.peak,
+        RATE,
+        tables::comparison(results),
         escaped(policy.trim()),
     )
 }

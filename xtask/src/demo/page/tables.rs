@@ -6,60 +6,91 @@ use crate::demo::decisions::Decisions;
 use crate::demo::results::{Results, Totals, millis};
 use crate::demo::run::Way;
 
-/// Sums of both runs, host by host.
+/// What both runs come to.
+pub fn comparison(results: &Results) -> String {
+    let totals = results.runs().map(|(_, record)| results.totals(record));
+    let row = |what: &str, show: &dyn Fn(&Totals) -> String| {
+        let cells: String = totals.iter().map(|totals| cell(&show(totals))).collect();
+        format!("<tr>{}{cells}</tr>\n", cell(what))
+    };
+    let rows = [
+        row("calls with a value", &|totals| format!("{:.0} %", totals.success() * 100.0)),
+        row("well again after the outage", &|totals| results.recovery(totals)),
+        row("most requests in a second", &|totals| totals.peak.to_string()),
+        row("requests for each call", &|totals| format!("{:.2}", totals.amplification())),
+    ];
+    let head = ["", Way::With.title(), Way::Without.title()];
+    table("comparison", &head, &rows.concat())
+}
+
+/// Both runs, host by host.
 pub fn totals(results: &Results) -> String {
     let mut rows = String::new();
     for (way, record) in results.runs() {
+        let mut sum = Row::default();
         for track in &record.tracks {
             let line = track.last();
-            let totals = Totals {
-                calls: line.calls,
-                ok: line.ok,
-                attempts: line.attempts,
+            let row = Row {
+                counts: [line.calls, line.ok, line.attempts, line.retries, line.refused],
                 requests: record.requests.of_host(&track.name),
-                ..Totals::default()
+                lost: track.lost(),
             };
-            let lost = track.lost().map_or("?".into(), |lost| lost.to_string());
-            let (retries, refused) = (line.retries.to_string(), line.refused.to_string());
-            row(&mut rows, way, &track.name, &totals, [&retries, &refused, &lost, "", ""]);
+            sum = sum.plus(&row);
+            row.write(&mut rows, way, &track.name);
         }
-        let totals = results.totals(record);
-        let (peak, recovery) = (totals.peak.to_string(), results.recovery(&totals));
-        row(&mut rows, way, "all", &totals, ["", "", "", &peak, &recovery]);
+        sum.write(&mut rows, way, "all");
     }
     let head = [
         "",
         "host",
         "calls",
         "ok",
-        "",
         "attempts",
-        "at the server",
-        "per call",
         "retries",
         "refused",
+        "ok",
+        "at the server",
+        "per call",
         "lost",
-        "peak/s",
-        "well again",
     ];
     table("totals", &head, &rows)
 }
 
-fn row(rows: &mut String, way: Way, host: &str, totals: &Totals, rest: [&str; 5]) {
-    let class = if host == "all" { " class=\"sum\"" } else { "" };
-    let _ = write!(rows, "<tr{class}>{}{}", cell(way.title()), cell(host));
-    let numbers = [
-        totals.calls.to_string(),
-        totals.ok.to_string(),
-        format!("{:.0} %", totals.success() * 100.0),
-        totals.attempts.to_string(),
-        totals.requests.to_string(),
-        format!("{:.2}", totals.amplification()),
-    ];
-    for number in numbers.iter().map(String::as_str).chain(rest) {
-        rows.push_str(&cell(number));
+#[derive(Default)]
+struct Row {
+    /// Calls, ok, attempts, retries, refused.
+    counts: [u64; 5],
+    requests: u64,
+    /// None: nobody knows.
+    lost: Option<u64>,
+}
+
+impl Row {
+    fn plus(self, other: &Self) -> Self {
+        let first = self.counts == [0; 5];
+        let lost = self.lost.zip(other.lost).map(|(a, b)| a + b);
+        Self {
+            counts: std::array::from_fn(|place| self.counts[place] + other.counts[place]),
+            requests: self.requests + other.requests,
+            lost: if first { other.lost } else { lost },
+        }
     }
-    rows.push_str("</tr>\n");
+
+    fn write(&self, rows: &mut String, way: Way, host: &str) {
+        let class = if host == "all" { " class=\"sum\"" } else { "" };
+        let _ = write!(rows, "<tr{class}>{}{}", cell(way.title()), cell(host));
+        let calls = self.counts[0].max(1) as f64;
+        let numbers = self.counts.iter().map(u64::to_string).chain([
+            format!("{:.0} %", self.counts[1] as f64 * 100.0 / calls),
+            self.requests.to_string(),
+            format!("{:.2}", self.requests as f64 / calls),
+            self.lost.map_or("?".into(), |lost| lost.to_string()),
+        ]);
+        for number in numbers {
+            rows.push_str(&cell(&number));
+        }
+        rows.push_str("</tr>\n");
+    }
 }
 
 /// What each host decided in the scripted calls.

@@ -12,9 +12,9 @@ use crate::demo::record::Track;
 use crate::demo::results::Results;
 
 /// Milliseconds of a bar.
-const BAR: f64 = 25.0;
-/// No wait of the demo's policy and scenario is longer: Retry-After 1 s and its spread.
-const LONGEST: f64 = 1_300.0;
+const BAR: f64 = 50.0;
+/// No wait of the demo's policy and scenario is longer: Retry-After 1 s and its spread of 1 s.
+const LONGEST: f64 = 2_000.0;
 
 /// A histogram for each host.
 pub fn plot(results: &Results) -> Result<String> {
