@@ -12,6 +12,7 @@ import type { Failure } from "./failure.ts";
 import { ATTEMPT, FINISH, QUEUE, WAIT, type Loop } from "./loop.ts";
 import { REASONS, WHYS } from "./names.ts";
 import { release } from "./release.ts";
+import { unwatch, watch, type Watcher } from "./watch.ts";
 
 /** What a call does. */
 export interface Task {
@@ -37,7 +38,7 @@ const UNSAFE = "unsafe_to_retry";
 const OWN = REASONS.indexOf("deadline_exceeded");
 
 /** One call. Everything that happens to it is one event to the engine, answered by one step. */
-export class Call implements Sleeper {
+export class Call implements Sleeper, Watcher {
   until = -1;
   place = -1;
   readonly loop: Loop;
@@ -79,19 +80,14 @@ export class Call implements Sleeper {
     const isLimited = deadlineMs !== undefined && deadlineMs !== Infinity;
     if (signal) {
       if (signal.aborted) this.#cancelled = { reason: signal.reason };
-      else signal.addEventListener("abort", this);
+      else watch(signal, this);
     }
     const deadline = isLimited ? now + Math.max(0, deadlineMs) : -1;
     this.apply(core.start(handle, now, safety, deadline, this.#cancelled ? 1 : 0));
   }
 
-  /** The caller's signal was aborted. */
-  handleEvent(): void {
-    this.cancel(this.#task.signal?.reason);
-  }
-
   /** Ends the call at once. */
-  cancel(reason: unknown): void {
+  onAbort(reason: unknown): void {
     if (this.#isOver) return;
     this.#cancelled = { reason };
     const { core, handle } = this.loop;
@@ -272,7 +268,8 @@ export class Call implements Sleeper {
   #end(): void {
     this.#isOver = true;
     this.#trial = undefined;
-    this.#task.signal?.removeEventListener("abort", this);
+    const { signal } = this.#task;
+    if (signal) unwatch(signal, this);
   }
 
   /** The call is in another phase now. */

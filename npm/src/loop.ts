@@ -131,7 +131,7 @@ export class Loop implements Timing, Sleeper {
     if (this.isClosed) return;
     this.isClosed = true;
     const calls = [...this.alarm.sleepers, ...this.untimed];
-    for (const call of calls) if (call !== this) (call as Call).cancel(reason);
+    for (const call of calls) if (call !== this) (call as Call).onAbort(reason);
     this.alarm.close();
     engines.unregister(this);
     this.core.engine_free(this.handle);

@@ -1,5 +1,7 @@
 /** The caller's signal, while the body of a response that was handed out is read. @module */
 
+import { unwatch, watch } from "./watch.ts";
+
 const READERS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as const;
 
 /** Keeps a controller alive as long as its body. */
@@ -16,15 +18,15 @@ export function follow(response: Response, signal: AbortSignal, controller: Abor
   if (signal.aborted) return controller.abort(signal.reason);
   // Held weakly, so that a signal that lives for ever does not keep responses that were dropped.
   const held = new WeakRef(controller);
-  const onAbort = (): void => held.deref()?.abort(signal.reason);
-  const stop = (): void => signal.removeEventListener("abort", onAbort);
+  const watcher = { onAbort: (reason: unknown) => held.deref()?.abort(reason) };
+  const stop = (): void => unwatch(signal, watcher);
   controllers.set(body, controller);
   unread.register(body, stop);
-  signal.addEventListener("abort", onAbort);
-  for (const name of READERS) watch(response, name, stop);
+  watch(signal, watcher);
+  for (const name of READERS) hook(response, name, stop);
 }
 
-function watch(response: Response, name: (typeof READERS)[number], stop: () => void): void {
+function hook(response: Response, name: (typeof READERS)[number], stop: () => void): void {
   const read = (response as unknown as Record<string, () => Promise<unknown>>)[name];
   if (typeof read !== "function") return;
   const value = async (): Promise<unknown> => {
