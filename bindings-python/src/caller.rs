@@ -203,6 +203,7 @@ impl Options {
 
 impl Key {
     /// The key of a new call.
+    #[inline]
     fn new(&self, py: Python<'_>) -> PyResult<Option<String>> {
         match self {
             Self::None => Ok(None),

@@ -21,8 +21,7 @@ impl Classification {
             Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
                 return Err(PyValueError::new_err("retry_after must not be negative"));
             }
-            // Never earlier than asked.
-            Some(seconds) => Some((seconds * 1e3).ceil() as u64),
+            Some(seconds) => Some(millis(seconds)),
             None => None,
         };
         Ok(Self(Outcome {
@@ -96,6 +95,13 @@ impl Classification {
             retry_after.map_or("None".into(), |seconds| seconds.to_string())
         )
     }
+}
+
+/// Seconds as whole milliseconds, never less than asked. 4.001 is 4,001 although no double is.
+fn millis(seconds: f64) -> u64 {
+    let nearest = (seconds * 1e3).round();
+    let exact = nearest / 1e3 == seconds;
+    (if exact { nearest } else { (seconds * 1e3).ceil() }) as u64
 }
 
 /// The class of a kind.

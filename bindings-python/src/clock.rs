@@ -27,6 +27,7 @@ pub fn set(py: Python<'_>) -> PyResult<()> {
         .map(|_| ())
 }
 
+#[inline]
 pub fn now(py: Python<'_>) -> Instant {
     let nanos = ORIGIN.get(py).map_or(0, |origin| {
         let elapsed = origin.rust.elapsed();

@@ -125,6 +125,7 @@ impl Host {
 
 impl Host {
     /// Starts a call, now.
+    #[inline]
     pub fn start(
         &self,
         py: Python<'_>,
@@ -150,6 +151,7 @@ impl Host {
 
     /// The operation succeeded. Answers no, and does nothing, where the value or a listener needs
     /// a closer look.
+    #[inline]
     pub fn on_plain_success(
         &self,
         py: Python<'_>,
@@ -201,7 +203,7 @@ impl Host {
         let armed = inner.poll_at;
         inner.poll(now, armed, &mut wakes);
         drop(inner);
-        wake(py, wakes);
+        wake(py, Some(wakes));
     }
 
     /// Something happened to a call in the queue. Where a poll has moved it on already, that step
@@ -223,6 +225,7 @@ impl Host {
         (step, true)
     }
 
+    #[inline]
     pub fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
         if self.epoch.load(Ordering::Relaxed) != words::epoch() {
             self.begin_anew(py);
@@ -230,11 +233,13 @@ impl Host {
         self.locked(py)
     }
 
+    #[inline]
     fn locked(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
         // The core does not panic, so a poisoned lock guards sound data.
         self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[cold]
     /// A forked process shares nothing with its parent: not the random words, and not the permits
     /// of threads that it does not have.
     fn begin_anew(&self, py: Python<'_>) {
@@ -254,7 +259,17 @@ impl Host {
 
 impl Inner {
     /// What follows from a step for the others.
-    fn hand_over(&mut self, now: Instant, step: &Step) -> Wakes {
+    #[inline]
+    fn hand_over(&mut self, now: Instant, step: &Step) -> Option<Wakes> {
+        let nobody_waits = step.poll_at.is_none() && self.poll_at.is_none();
+        if nobody_waits && !matches!(step.action, Action::Queue { .. }) {
+            return None;
+        }
+        Some(self.hand_over_to_waiters(now, step))
+    }
+
+    #[cold]
+    fn hand_over_to_waiters(&mut self, now: Instant, step: &Step) -> Wakes {
         let mut wakes = Wakes::new();
         if let Action::Queue { .. } = step.action {
             self.line.join(step.call);
@@ -285,13 +300,15 @@ impl Inner {
         }
     }
 
+    #[inline]
     fn is_plain(&self, class: &Bound<'_, PyType>) -> bool {
         self.plain.iter().flatten().any(|plain| plain.is(class))
     }
 }
 
-pub fn wake(py: Python<'_>, wakes: Wakes) {
-    for wake in wakes {
+#[inline]
+pub fn wake(py: Python<'_>, wakes: Option<Wakes>) {
+    for wake in wakes.into_iter().flatten() {
         // It fails where a loop was closed with its tasks: their calls end with them.
         let _ = wake.call0(py);
     }

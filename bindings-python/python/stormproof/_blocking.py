@@ -60,7 +60,7 @@ def resume(
         return conduct(caller, call, operation, args, kwargs or {}, first).unwrap()
     finally:
         # The error's traceback holds this frame: no cycle.
-        first = error = None
+        first = error = None  # type: ignore[assignment]
 
 
 def conduct(

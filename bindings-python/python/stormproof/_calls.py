@@ -42,7 +42,8 @@ class Calls(Caller):
         """
         from ._asynchronous import run
 
-        return await run(self, operation, args, kwargs)
+        result: T = await run(self, operation, args, kwargs)
+        return result
 
     def execute(
         self, operation: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
@@ -107,13 +108,12 @@ class Calls(Caller):
         timeout: Seconds | None = None,
     ) -> Decorator: ...
 
-    def __call__(self, operation: Any = None, /, **options: Any) -> Any:
+    def __call__(self, *operation: Any, **options: Any) -> Any:
         """Decorates a function, a method or a coroutine function.
 
         Options are those of `with_options`. A decorated function keeps its type.
         """
         from ._decorator import decorate
 
-        if options:
-            return self.with_options(**options)
-        return decorate(self, operation) if operation is not None else self
+        caller = self.with_options(**options) if options else self
+        return decorate(caller, *operation) if operation else caller

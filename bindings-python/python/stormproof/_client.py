@@ -13,8 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from typing import Any
-
     from typing_extensions import Self, Unpack
 
     from ._core import Decision
@@ -64,7 +62,7 @@ class ResilientClient(Calls):
         import json
 
         document_error(text)
-        self = cls.__new__(cls)
+        self: Self = cls.__new__(cls)
         self._open(Host(json.loads(text), document=True, seed=seed), on, on_event)
         return self
 
@@ -190,7 +188,7 @@ class CallOptions(Calls):
 
 
 def _nanos(span: Seconds) -> int:
-    seconds: Any = span if isinstance(span, (int, float)) else span.total_seconds()
+    seconds = float(span) if isinstance(span, (int, float)) else span.total_seconds()
     if not 0 <= seconds < 2**33:
         raise ValueError(f"{span!r} is no time: from 0 to {2**33} seconds")
     return round(seconds * 1_000_000_000)
