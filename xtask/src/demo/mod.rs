@@ -17,6 +17,7 @@ mod stage;
 mod table;
 
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -44,5 +45,10 @@ pub fn run(arguments: &[String]) -> Result<()> {
 fn perform(cast: &Cast, options: &Options) -> Result<()> {
     let mut stage = Command::new(std::env::current_exe()?);
     stage.arg("demo").arg(format!("--stage={}", cast.names().join(",")));
-    process::run(stage.args(options.for_stage()))
+    let ended = process::run(stage.args(options.for_stage()));
+    if ended.is_err() {
+        // On a signal the thread that killed the group is about to end us with the signal's number.
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    ended
 }
