@@ -75,6 +75,7 @@ function prepare(
 ): Prepared {
   const { body, idempotencyKey, safety, deadlineMs, ...rest } = init;
   const request = input instanceof Request ? input : undefined;
+  const target = request ?? String(input);
   const method = init.method ?? request?.method ?? "GET";
   const isIdempotent = core().is_idempotent_method(putText(method)) === 1;
   const headers = headersOf(init.headers ?? request?.headers);
@@ -84,7 +85,7 @@ function prepare(
   let trial: Trial | undefined;
   const operation = (attempt: Attempt): Promise<Response> => {
     trial = attempt as Trial;
-    return send(loop, request ?? String(input), rest, headers, propagate, source, trial);
+    return send(loop, target, rest, headers, propagate, source, trial);
   };
   const code = safetyCode(safety, key, isIdempotent ? "idempotent" : "unsafe");
   const task = { operation, signal, key, safety: code, deadlineMs, isOneShot: isSingle };

@@ -1,6 +1,7 @@
 // The fault server of tests/server, one for each test file.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -58,6 +59,16 @@ export async function startFaultServer(): Promise<FaultServer> {
       child.kill();
     },
   };
+}
+
+/** An address where nobody listens. */
+export async function closedAddress(): Promise<string> {
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as { port: number };
+  listener.close();
+  await once(listener, "close");
+  return `http://127.0.0.1:${port}/`;
 }
 
 export const headersNamed = (request: LoggedRequest, name: string): string[] =>
