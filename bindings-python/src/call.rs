@@ -25,6 +25,8 @@ pub struct Call {
     key: Option<String>,
     epoch: u64,
     step: Mutex<Step>,
+    /// What the context variable is reset with when the operation ends.
+    token: Mutex<Option<Py<PyAny>>>,
 }
 
 impl Call {
@@ -35,11 +37,15 @@ impl Call {
         epoch: u64,
         step: Step,
     ) -> Self {
-        Self { host, safety, key, epoch, step: Mutex::new(step) }
+        Self { host, safety, key, epoch, step: Mutex::new(step), token: Mutex::new(None) }
     }
 
     fn step(&self, py: Python<'_>) -> MutexGuard<'_, Step> {
         self.step.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn token(&self, py: Python<'_>) -> MutexGuard<'_, Option<Py<PyAny>>> {
+        self.token.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
     fn newest(&self, py: Python<'_>) -> Step {
@@ -48,6 +54,10 @@ impl Call {
 
     fn put(&self, py: Python<'_>, step: Step) {
         *self.step(py) = step;
+    }
+
+    pub fn may_run(&self, py: Python<'_>) -> bool {
+        matches!(self.newest(py).action, Action::Attempt { .. })
     }
 
     /// In a process that was forked during the call, its engine knows nothing of it.
@@ -196,15 +206,38 @@ impl Call {
         }
     }
 
-    /// The operation begins; what this answers is for `leave`.
-    fn enter(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        attempt::enter(py, self.attempt(py))
+    /// The operation begins.
+    pub fn enter(&self, py: Python<'_>) -> PyResult<()> {
+        let token = attempt::enter(py, self.attempt(py))?;
+        let before = self.token(py).replace(token);
+        drop(before);
+        Ok(())
     }
 
     /// The operation runs no more.
-    #[staticmethod]
-    fn leave(py: Python<'_>, token: Py<PyAny>) {
-        attempt::leave(py, token);
+    fn leave(&self, py: Python<'_>) {
+        let token = self.token(py).take();
+        if let Some(token) = token {
+            attempt::leave(py, token);
+        }
+    }
+
+    /// Does the operation run?
+    #[getter]
+    fn entered(&self, py: Python<'_>) -> bool {
+        self.token(py).is_some()
+    }
+
+    /// The operation returned a plain value: the call is over. Answers no, and does nothing, where
+    /// the value or a listener needs a closer look.
+    fn succeed(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> bool {
+        let call = self.newest(py).call;
+        let Some(step) = self.host.get().on_plain_success(py, call, self.epoch, value) else {
+            return false;
+        };
+        self.leave(py);
+        self.put(py, step);
+        true
     }
 
     /// The operation ended.

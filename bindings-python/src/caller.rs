@@ -105,6 +105,15 @@ impl Caller {
         Ok(Call::new(bound.host.clone_ref(py), options.safety, key, epoch, step))
     }
 
+    /// The same, and where it may run at once and nobody listens, its operation has begun.
+    fn _enter(&self, py: Python<'_>) -> PyResult<Call> {
+        let call = self._begin(py)?;
+        if call.may_run(py) && !self.bound()?.host.get().is_listening() {
+            call.enter(py)?;
+        }
+        Ok(call)
+    }
+
     /// Calls `operation(*args, **kwargs)`: again where that is worth it, not at all where it is
     /// not.
     #[pyo3(signature = (*args, **kwargs))]
@@ -151,7 +160,7 @@ impl Caller {
             }
         };
         if let Ok(value) = &result
-            && host.on_plain_success(py, step.call, epoch, value)
+            && host.on_plain_success(py, step.call, epoch, value).is_some()
         {
             return result;
         }

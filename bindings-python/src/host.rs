@@ -116,6 +116,9 @@ impl Host {
     /// Instances of this class are no answers of a library.
     fn add_plain(&self, py: Python<'_>, class: Bound<'_, PyType>) {
         let mut inner = self.lock(py);
+        if inner.is_plain(&class) {
+            return;
+        }
         inner.plain.rotate_right(1);
         let before = inner.plain[0].replace(class.unbind());
         drop(inner);
@@ -149,8 +152,8 @@ impl Host {
         self.decide(py, |inner, now, word| inner.engine.on_event(now, call, event, word))
     }
 
-    /// The operation succeeded. Answers no, and does nothing, where the value or a listener needs
-    /// a closer look.
+    /// The operation succeeded. Answers nothing, and does nothing, where the value or a listener
+    /// needs a closer look.
     #[inline]
     pub fn on_plain_success(
         &self,
@@ -158,17 +161,14 @@ impl Host {
         call: CallId,
         epoch: u64,
         value: &Bound<'_, PyAny>,
-    ) -> bool {
+    ) -> Option<Step> {
         if self.is_listening() {
-            return false;
+            return None;
         }
         let class = value.get_type();
         let mut inner = self.lock(py);
-        if !inner.is_plain(&class) {
-            return false;
-        }
-        if epoch != words::epoch() {
-            return true;
+        if epoch != words::epoch() || !inner.is_plain(&class) {
+            return None;
         }
         let now = clock::now(py);
         let word = inner.words.next();
@@ -176,7 +176,7 @@ impl Host {
         let wakes = inner.hand_over(now, &step);
         drop(inner);
         wake(py, wakes);
-        true
+        Some(step)
     }
 
     /// One decision, after which everybody whose turn has come hears of it.

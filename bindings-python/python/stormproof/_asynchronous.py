@@ -25,33 +25,77 @@ if TYPE_CHECKING:
     from ._outcome import Outcome
 
 
-async def run(
-    caller: Calls,
-    operation: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+async def acall(
+    caller: Calls, operation: Callable[..., Any], /, *args: Any, **kwargs: Any
 ) -> Any:
-    """A whole call."""
-    return (await conduct(caller, operation, args, kwargs)).unwrap()
+    """A whole call. One that succeeds at once takes the shortest way."""
+    call = caller._enter()
+    if not call.entered:
+        return (await conduct(caller, call, operation, args, kwargs)).unwrap()
+    alarm = set_alarm(call)
+    value: Any = None
+    failure: Exception | asyncio.CancelledError | None = None
+    try:
+        value = await operation(*args, **kwargs)
+        if alarm is not None:
+            alarm.stop()
+        if (alarm is None or not alarm.fired) and call.succeed(value):
+            return value
+    except (Exception, asyncio.CancelledError) as ended:
+        failure = ended
+    except BaseException:
+        call.cancel()
+        raise
+    finally:
+        call.leave()
+        if alarm is not None:
+            alarm.stop()
+    try:
+        first = Ended(alarm, value, failure)
+        return (await conduct(caller, call, operation, args, kwargs, first)).unwrap()
+    finally:
+        # The error's traceback holds this frame: no cycle.
+        first = failure = None  # type: ignore[assignment]
+
+
+class Ended:
+    """How an attempt ended."""
+
+    __slots__ = ("alarm", "failure", "value")
+
+    def __init__(
+        self,
+        alarm: Alarm | None,
+        value: Any,
+        failure: Exception | asyncio.CancelledError | None,
+    ) -> None:
+        self.alarm = alarm
+        self.value = value
+        self.failure = failure
 
 
 async def conduct(
     caller: Calls,
+    call: Call,
     operation: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    first: Ended | None = None,
 ) -> Outcome[Any]:
-    """Does what the engine says until the call is over."""
+    """Does what the engine says until the call is over. `first`: how its first attempt ended."""
     dependency = caller._dependency
-    call = caller._begin()
     value: Any = None
     error: Exception | None = None
+    ended = first
     try:
         dependency.on_begun(call)
         while True:
             action = call.action
             if action == "attempt":
-                value, error = await _attempt(dependency, call, operation, args, kwargs)
+                ended = ended or await _attempt(dependency, call, operation, args, kwargs)
+                value = ended.value
+                error = settle(dependency, call, ended.alarm, value, ended.failure)
+                ended = first = None
             elif action == "wait":
                 await aclose(value)
                 await sleep(call)
@@ -63,8 +107,7 @@ async def conduct(
         call.cancel()
         raise
     finally:
-        # The error's traceback holds this frame: no cycle.
-        value = error = None
+        value = error = ended = first = None
 
 
 async def _attempt(
@@ -73,24 +116,18 @@ async def _attempt(
     operation: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> tuple[Any, Exception | None]:
+) -> Ended:
     dependency.on_attempt(call)
     alarm = set_alarm(call)
-    token = call.enter()
-    value: Any = None
-    failure: Exception | asyncio.CancelledError | None = None
+    call.enter()
     try:
-        value = await operation(*args, **kwargs)
-    except (Exception, asyncio.CancelledError) as ended:
-        failure = ended
+        return Ended(alarm, await operation(*args, **kwargs), None)
+    except (Exception, asyncio.CancelledError) as failure:
+        return Ended(alarm, None, failure)
     finally:
-        call.leave(token)
+        call.leave()
         if alarm is not None:
             alarm.stop()
-    try:
-        return value, settle(dependency, call, alarm, value, failure)
-    finally:
-        failure = None
 
 
 def set_alarm(call: Call) -> Alarm | None:
@@ -116,8 +153,8 @@ def settle(
     What an operation makes of our own cancellation says nothing about the dependency: the attempt
     timed out. A value counts, however late. Somebody else's cancellation is raised again.
     """
-    ours = alarm is not None and alarm.took_back(failure)
     try:
+        ours = alarm is not None and alarm.took_back(failure)
         if failure is not None and ours:
             late = AttemptTimeoutError("the attempt took too long")
             late.__cause__ = failure

@@ -91,7 +91,7 @@ class Attempts:
 class Block:
     """One attempt: a context manager around the code that is tried."""
 
-    __slots__ = ("_alarm", "_asynchronous", "_attempts", "_call", "_dependency", "_token", "_view", "ended", "succeeded")
+    __slots__ = ("_alarm", "_asynchronous", "_attempts", "_call", "_dependency", "_view", "ended", "succeeded")
 
     def __init__(self, attempts: Attempts, call: Call, asynchronous: bool) -> None:
         self._attempts = attempts
@@ -100,7 +100,6 @@ class Block:
         self._asynchronous = asynchronous
         self._view = call.attempt()
         self._alarm: Alarm | None = None
-        self._token: object = None
         self.ended = False
         self.succeeded = False
 
@@ -130,7 +129,7 @@ class Block:
             from ._asynchronous import set_alarm
 
             self._alarm = set_alarm(self._call)
-        self._token = self._call.enter()
+        self._call.enter()
         return self
 
     def __exit__(
@@ -140,7 +139,7 @@ class Block:
         traceback: TracebackType | None,
     ) -> bool:
         call = self._call
-        call.leave(self._token)
+        call.leave()
         self.ended = True
         try:
             return self._settle(call, error)

@@ -106,13 +106,13 @@ def _attempt(
     kwargs: dict[str, Any],
 ) -> tuple[Any, Exception | None]:
     dependency.on_attempt(call)
-    token = call.enter()
+    call.enter()
     try:
         value = operation(*args, **kwargs)
     except Exception as error:
         return None, error
     finally:
-        call.leave(token)
+        call.leave()
     return _checked(call, value, None)
 
 

@@ -40,9 +40,11 @@ class Calls(Caller):
         An attempt is cancelled at its time limit. An operation that swallows its cancellation
         holds the call.
         """
-        from ._asynchronous import run
+        from ._asynchronous import acall
 
-        result: T = await run(self, operation, args, kwargs)
+        # asyncio is imported by those who need it, and from now on without asking.
+        setattr(Calls, "acall", acall)
+        result: T = await acall(self, operation, *args, **kwargs)
         return result
 
     def execute(
@@ -59,7 +61,7 @@ class Calls(Caller):
         """Does what `acall` does, and returns how it ended instead of raising."""
         from ._asynchronous import conduct
 
-        return await conduct(self, operation, args, kwargs)
+        return await conduct(self, self._begin(), operation, args, kwargs)
 
     def attempts(self) -> Attempts:
         """The attempts of one call, for a block of code instead of a function.

@@ -20,7 +20,6 @@ def decorate(caller: Calls, operation: Callable[..., Any]) -> Callable[..., Any]
     if inspect.isgeneratorfunction(operation) or inspect.isasyncgenfunction(operation):
         raise TypeError("a generator cannot be called again halfway: use client.attempts() in it")
     call = caller.call
-    acall = caller.acall
 
     @functools.wraps(operation)
     def blocking(*args: Any, **kwargs: Any) -> Any:
@@ -28,6 +27,6 @@ def decorate(caller: Calls, operation: Callable[..., Any]) -> Callable[..., Any]
 
     @functools.wraps(operation)
     async def asynchronous(*args: Any, **kwargs: Any) -> Any:
-        return await acall(operation, *args, **kwargs)
+        return await caller.acall(operation, *args, **kwargs)
 
     return asynchronous if inspect.iscoroutinefunction(operation) else blocking
