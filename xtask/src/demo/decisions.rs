@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -34,6 +34,8 @@ pub struct Call {
 pub struct Decisions {
     /// By host.
     pub hosts: Vec<(String, Vec<Call>)>,
+    /// How hosts died of the script, if any did.
+    pub failure: Option<String>,
 }
 
 impl Decisions {
@@ -52,7 +54,7 @@ impl Decisions {
         let mut hosts: Vec<(String, Vec<Call>)> =
             names.iter().map(|name| (name.clone(), Vec::new())).collect();
         let until = Instant::now() + PATIENCE;
-        let mut open = children.len();
+        let (mut open, mut failure) = (children.len(), None);
         while open > 0 {
             let left = until.saturating_duration_since(Instant::now());
             let heard = heard.recv_timeout(left).context("the scripted calls do not end")?;
@@ -60,13 +62,14 @@ impl Decisions {
                 Some(line) => hosts[heard.from].1.push(serde_json::from_str(&line)?),
                 None => {
                     open -= 1;
-                    if let Some(failure) = children[heard.from].failure() {
-                        bail!("the {} host failed at the script: {failure}", names[heard.from]);
+                    if let Some(why) = children[heard.from].failure() {
+                        failure =
+                            Some(format!("the {} host, at the script: {why}", names[heard.from]));
                     }
                 }
             }
         }
-        Ok(Self { hosts })
+        Ok(Self { hosts, failure })
     }
 
     /// Did all hosts decide the same in every call?
@@ -105,4 +108,26 @@ fn script() -> String {
         "after": 200,
     })
     .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(waits_ns: &[u64]) -> Call {
+        let attempts = vec!["server".into(), "success".into()];
+        Call { call: 1, attempts, waits_ns: waits_ns.to_vec(), reason: "success".into() }
+    }
+
+    #[test]
+    fn a_nanosecond_is_a_difference_and_silence_is_no_agreement() {
+        let equal = |calls: [Vec<Call>; 2]| {
+            let hosts = ["rust", "node"].map(String::from).into_iter().zip(calls).collect();
+            Decisions { hosts, failure: None }.are_equal()
+        };
+        assert!(equal([vec![call(&[41])], vec![call(&[41])]]));
+        assert!(!equal([vec![call(&[41])], vec![call(&[42])]]));
+        assert!(!equal([vec![call(&[41])], vec![]]));
+        assert!(!equal([vec![], vec![]]));
+    }
 }

@@ -145,6 +145,7 @@ impl Results {
             }
         }
         match &self.decisions {
+            Some(Decisions { failure: Some(failure), .. }) => bail!("{failure}"),
             Some(decisions) if !decisions.are_equal() => bail!("the hosts decided differently"),
             _ => Ok(()),
         }

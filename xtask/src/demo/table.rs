@@ -37,7 +37,7 @@ impl Table {
                 0 => String::new(),
                 height => format!("\x1b[{height}A\x1b[J"),
             };
-            print!("{up}{}\n", fitting(&lines).join("\n"));
+            println!("{up}{}", fitting(&lines).join("\n"));
             self.height = lines.len();
         } else if t_ms >= self.next_line_ms {
             self.next_line_ms += 1_000;

@@ -14,6 +14,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::cast;
+use super::decisions::Decisions;
 use super::results::Results;
 use super::run::{POLICY, RATE};
 use crate::{process, workspace};
@@ -37,53 +38,87 @@ pub fn write(results: &Results) -> Result<PathBuf> {
 }
 
 fn page(results: &Results) -> Result<String> {
-    let mut body = head(results);
-    body += &section(
+    let body = [
+        head(results),
+        requests(results)?,
+        successes(results)?,
+        circuits(results)?,
+        waits(results)?,
+        totals(results),
+        results.decisions.as_ref().map(decisions).unwrap_or_default(),
+    ];
+    Ok(format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>stormproof: the storm and the calm</title><style>{}</style></head>\n<body><main>\n{}</main></body></html>\n",
+        include_str!("style.css"),
+        body.concat()
+    ))
+}
+
+fn requests(results: &Results) -> Result<String> {
+    let keys = [
+        ("with", "with stormproof"),
+        ("without", "without"),
+        ("capacity", "what the server can answer"),
+        ("trouble", "some calls fail"),
+        ("dead", "all calls fail"),
+    ];
+    Ok(section(
         "Requests per second at the server",
         "Without stormproof every failed call comes back up to three times: the outage ends, the queue stays full, answers come too late for those who asked. With it the load falls during the outage.",
-        &legend(&[
-            ("with", "with stormproof"),
-            ("without", "without"),
-            ("capacity", "what the server can answer"),
-        ]),
+        &legend(&keys),
         &rate::plot(results)?,
-    );
-    body += &section(
+    ))
+}
+
+fn successes(results: &Results) -> Result<String> {
+    Ok(section(
         "Calls that succeed",
         "Of the calls that ended in the half second before. Nobody succeeds in an outage; what differs is how soon it is over for the callers.",
         &legend(&[("with", "with stormproof"), ("without", "without")]),
         &success::plot(results)?,
-    );
-    body += &section(
+    ))
+}
+
+fn circuits(results: &Results) -> Result<String> {
+    Ok(section(
         "Circuit",
         "Each host finds out for itself: open soon after the server goes, half-open to ask again, closed soon after it is back.",
         &legend(&[("closed", "closed (low)"), ("half-open", "half-open"), ("open", "open (high)")]),
         &circuit::plot(results)?,
-    );
-    body += &section(
+    ))
+}
+
+fn waits(results: &Results) -> Result<String> {
+    Ok(section(
         "Waits before retries",
         "Spread at random, so that no two callers come back together; those beyond 1,000 ms are the server's Retry-After, never cut short. Without stormproof every wait is 100 ms.",
         "",
         &waits::plot(results)?,
-    );
-    body += &section(
+    ))
+}
+
+fn totals(results: &Results) -> String {
+    section(
         "Totals",
         "“Per call” is the amplification: requests at the server for each call. A lost call would be one that ended neither with a value nor with an error.",
         "",
         &tables::totals(results),
-    );
-    if let Some(decisions) = &results.decisions {
-        body += &section(
-            "The same decisions",
-            "A scripted server, one seed, one policy file: each host chose the same waits to the nanosecond and ended each call for the same reason.",
-            "",
-            &tables::decisions(decisions),
-        );
-    }
-    Ok(format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><title>stormproof: the storm and the calm</title><style>{}</style></head>\n<body><main>\n{body}</main></body></html>\n",
-        include_str!("style.css")
-    ))
+    )
+}
+
+fn decisions(decisions: &Decisions) -> String {
+    let verdict = match decisions.are_equal() {
+        true => {
+            "each host chose the same waits to the nanosecond and ended each call for the same reason."
+        }
+        false => "the hosts did not decide the same.",
+    };
+    section(
+        "The same decisions",
+        &format!("A scripted server, one seed, one policy file: {verdict}"),
+        "",
+        &tables::decisions(decisions),
+    )
 }
 
 fn head(results: &Results) -> String {
@@ -118,10 +153,8 @@ fn section(title: &str, what_to_see: &str, legend: &str, content: &str) -> Strin
 }
 
 fn legend(keys: &[(&str, &str)]) -> String {
-    let keys: String = keys
-        .iter()
-        .map(|(ink, name)| format!("<li><i style=\"background:var(--{ink})\"></i>{name}</li>"))
-        .collect();
+    let keys: String =
+        keys.iter().map(|(ink, name)| format!("<li><i class=\"{ink}\"></i>{name}</li>")).collect();
     format!("<ul class=\"legend\">{keys}</ul>\n")
 }
 

@@ -45,10 +45,10 @@ pub fn totals(results: &Results) -> String {
         "host",
         "calls",
         "ok",
+        "",
         "attempts",
         "retries",
         "refused",
-        "ok",
         "at the server",
         "per call",
         "lost",
@@ -80,12 +80,18 @@ impl Row {
         let class = if host == "all" { " class=\"sum\"" } else { "" };
         let _ = write!(rows, "<tr{class}>{}{}", cell(way.title()), cell(host));
         let calls = self.counts[0].max(1) as f64;
-        let numbers = self.counts.iter().map(u64::to_string).chain([
-            format!("{:.0} %", self.counts[1] as f64 * 100.0 / calls),
+        let [started, ok, attempts, retries, refused] = self.counts;
+        let numbers = [
+            started.to_string(),
+            ok.to_string(),
+            format!("{:.0} %", ok as f64 * 100.0 / calls),
+            attempts.to_string(),
+            retries.to_string(),
+            refused.to_string(),
             self.requests.to_string(),
             format!("{:.2}", self.requests as f64 / calls),
             self.lost.map_or("?".into(), |lost| lost.to_string()),
-        ]);
+        ];
         for number in numbers {
             rows.push_str(&cell(&number));
         }
