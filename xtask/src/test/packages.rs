@@ -18,20 +18,11 @@ pub fn npm() -> Result<String> {
     process::run(
         Command::new("npm")
             .current_dir(&project)
-            .args([
-                "install",
-                "--offline",
-                "--no-audit",
-                "--no-fund",
-                "--loglevel=error",
-            ])
+            .args(["install", "--offline", "--no-audit", "--no-fund", "--loglevel=error"])
             .arg(&tarball),
     )?;
     for program in ["import.mjs", "require.cjs"] {
-        fs::copy(
-            workspace::path("tests/packages/npm").join(program),
-            project.join(program),
-        )?;
+        fs::copy(workspace::path("tests/packages/npm").join(program), project.join(program))?;
         process::run(Command::new("node").current_dir(&project).arg(program))?;
     }
     Ok(String::new())
@@ -42,31 +33,15 @@ pub fn python() -> Result<String> {
     let wheel = build::packages::wheel()?;
     let python = doctor::python()?;
     let environment = workspace::target().join("packages/wheel-venv");
-    process::run(
-        Command::new(python.program)
-            .args(["-m", "venv", "--clear"])
-            .arg(&environment),
-    )?;
+    process::run(Command::new(python.program).args(["-m", "venv", "--clear"]).arg(&environment))?;
     let interpreter = environment.join("bin/python");
     process::run(
         Command::new(&interpreter)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--no-index",
-            ])
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"])
             .arg(&wheel),
     )?;
     let program = workspace::path("tests/packages/python/run.py");
-    process::run(
-        Command::new(&interpreter)
-            .current_dir(&environment)
-            .arg("-I")
-            .arg(program),
-    )?;
+    process::run(Command::new(&interpreter).current_dir(&environment).arg("-I").arg(program))?;
     sdist()?;
     Ok(String::new())
 }
@@ -99,10 +74,7 @@ fn sdist() -> Result<()> {
         build::python::maturin("build")
             .current_dir(project)
             // Cargo would take the workspace's own build for this one.
-            .env(
-                "CARGO_TARGET_DIR",
-                workspace::target().join("packages/sdist-target"),
-            )
+            .env("CARGO_TARGET_DIR", workspace::target().join("packages/sdist-target"))
             .args(["--release", "--out"])
             .arg(unpacked.join("wheel")),
     )

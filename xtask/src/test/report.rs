@@ -69,26 +69,16 @@ impl Report {
                 Verdict::Skipped(_) => skipped += 1,
             }
             let first_line = reason.lines().next().unwrap_or_default();
-            let line = format!(
-                "{name:<14} {word:<8} {:>7.1} s  {first_line}",
-                elapsed.as_secs_f64()
-            );
+            let line =
+                format!("{name:<14} {word:<8} {:>7.1} s  {first_line}", elapsed.as_secs_f64());
             println!("{}", line.trim_end());
         }
         let total: Duration = self.lines.iter().map(|line| line.2).sum();
         println!("{:<14} {:<8} {:>7.1} s\n", "all", "", total.as_secs_f64());
-        for (name, _, _) in self
-            .lines
-            .iter()
-            .filter(|line| matches!(line.1, Verdict::Failed(_)))
-        {
+        for (name, _, _) in self.lines.iter().filter(|line| matches!(line.1, Verdict::Failed(_))) {
             println!("again: cargo xtask test {name}");
         }
-        let rest = if skipped > 0 {
-            format!(", {skipped} skipped")
-        } else {
-            String::new()
-        };
+        let rest = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
         println!("{passed} passed, {failed} failed{rest}");
         if failed > 0 {
             bail!("{failed} of {} steps failed", self.lines.len());
@@ -105,20 +95,14 @@ mod tests {
     fn what_is_missing_is_skipped_except_in_ci() {
         let missing = || Err(Missing::new("node", "install it").into());
         let reason = String::from("node is missing: install it");
-        assert_eq!(
-            Verdict::judge(missing(), false),
-            Verdict::Skipped(reason.clone())
-        );
+        assert_eq!(Verdict::judge(missing(), false), Verdict::Skipped(reason.clone()));
         assert_eq!(Verdict::judge(missing(), true), Verdict::Failed(reason));
     }
 
     #[test]
     fn a_failure_is_one_everywhere() {
         let failure = || Err(anyhow::anyhow!("2 tests"));
-        assert_eq!(
-            Verdict::judge(failure(), false),
-            Verdict::Failed("2 tests".into())
-        );
+        assert_eq!(Verdict::judge(failure(), false), Verdict::Failed("2 tests".into()));
         assert_eq!(Verdict::judge(Ok(()), true), Verdict::Passed);
     }
 }
