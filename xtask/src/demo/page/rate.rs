@@ -12,8 +12,11 @@ use crate::demo::run::Way;
 /// Both runs on one scale, and what the server can do.
 pub fn plot(results: &Results) -> Result<String> {
     let scenario = &results.scenario;
-    let peaks = results.runs().map(|(_, record)| figures::peak(&record.requests));
-    let top = peaks.into_iter().max().unwrap_or(0).max(scenario.capacity_rps as u64) as f64 * 1.1;
+    let end_ms = scenario.end_ms();
+    let rates =
+        results.runs().map(|(way, record)| (way, figures::request_rate(&record.requests, end_ms)));
+    let peaks = rates.iter().flat_map(|(_, rate)| rate.iter().map(|(_, rate)| *rate));
+    let top = peaks.fold(scenario.capacity_rps, f64::max) * 1.08;
     let about = "Requests per second at the server with stormproof and without it";
     canvas::draw(340, about, |area| {
         let axes = Axes {
@@ -25,16 +28,12 @@ pub fn plot(results: &Results) -> Result<String> {
             time: true,
         };
         let mut chart = canvas::over_time(area, scenario, &axes)?;
-        let end = canvas::seconds(scenario.end_ms());
-        let capacity = [(0.0, scenario.capacity_rps), (end, scenario.capacity_rps)];
-        let dashes = DashedLineSeries::new(capacity, 7, 5, Ink::Capacity.line(2));
-        chart.draw_series(dashes)?;
-        for (way, record) in results.runs().into_iter().rev() {
-            let ink = ink(way);
-            let rate = figures::request_rate(&record.requests, scenario.end_ms());
-            let surface = ink.color().mix(0.14);
+        let capacity = [0, end_ms].map(|t| (canvas::seconds(t), scenario.capacity_rps));
+        chart.draw_series(DashedLineSeries::new(capacity, 7, 5, Ink::Capacity.line(2)))?;
+        for (way, rate) in rates.into_iter().rev() {
+            let surface = ink(way).color().mix(0.14);
             chart.draw_series(AreaSeries::new(rate.iter().copied(), 0.0, surface))?;
-            chart.draw_series(LineSeries::new(rate, ink.line(2)))?;
+            chart.draw_series(LineSeries::new(rate, ink(way).line(2)))?;
         }
         Ok(())
     })
