@@ -29,18 +29,19 @@ pub fn run(arguments: &[String]) -> Result<()> {
         let start = Instant::now();
         let result = (step.run)();
         let elapsed = start.elapsed();
-        if step.runs_vectors {
-            runs.push(vectors::Run::new(step.name, &result));
+        if let Some(host) = step.vectors {
+            runs.push(vectors::Run::new(step.name, host, &result));
         }
         report.add(step.name, Verdict::of(result.map(drop)), elapsed);
     }
-    if runs.len() == STEPS.iter().filter(|step| step.runs_vectors).count() {
+    if selection.has_vectors() {
         println!("\n== {}: {}", vectors::NAME, vectors::ABOUT);
         for line in runs.iter().flat_map(vectors::Run::lines) {
             println!("{line}");
         }
         let start = Instant::now();
-        let verdict = Verdict::of(vectors::compare(&runs));
+        let result = vectors::compare(&runs).map(|hosts| println!("{hosts}"));
+        let verdict = Verdict::of(result);
         report.add(vectors::NAME, verdict, start.elapsed());
     }
     report.close()
@@ -54,11 +55,7 @@ struct Selection {
 
 impl Selection {
     fn parse(arguments: &[String]) -> Result<Self> {
-        let mut selection = Self {
-            quick: false,
-            list: false,
-            names: Vec::new(),
-        };
+        let mut selection = Self { quick: false, list: false, names: Vec::new() };
         for argument in arguments {
             match argument.as_str() {
                 "--quick" => selection.quick = true,
@@ -78,6 +75,37 @@ impl Selection {
         }
         self.names
             .iter()
-            .any(|name| name == step.name || (name == vectors::NAME && step.runs_vectors))
+            .any(|name| name == step.name || (name == vectors::NAME && step.vectors.is_some()))
+    }
+
+    /// Are the hosts compared? All must be among the steps, but those that are not quick when only
+    /// the quick ones are asked for.
+    fn has_vectors(&self) -> bool {
+        let is_quick = self.quick && self.names.is_empty();
+        STEPS
+            .iter()
+            .filter(|step| step.vectors.is_some() && (step.quick || !is_quick))
+            .all(|step| self.has(step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(arguments: &[&str]) -> Option<Vec<&'static str>> {
+        let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+        let selection = Selection::parse(&arguments).unwrap();
+        let chosen = STEPS.iter().filter(|step| selection.has(step));
+        selection.has_vectors().then(|| chosen.filter_map(|step| step.vectors).collect())
+    }
+
+    #[test]
+    fn all_hosts_are_compared_or_none() {
+        let all = ["rust", "wasm", "node", "python"];
+        assert_eq!(hosts(&[]).unwrap(), all);
+        assert_eq!(hosts(&["fmt", "vectors"]).unwrap(), all);
+        assert_eq!(hosts(&["--quick"]).unwrap(), ["rust", "node", "python"]);
+        assert_eq!(hosts(&["rust", "node", "pytest"]), None);
     }
 }

@@ -16,39 +16,23 @@ pub struct Step {
     pub about: &'static str,
     /// Whether `--quick` has it.
     pub quick: bool,
-    /// Whether it prints a line about the vectors.
-    pub runs_vectors: bool,
+    /// The host of whose vectors it prints a line.
+    pub vectors: Option<&'static str>,
     /// Answers with what was printed, as far as the vectors are in it.
     pub run: fn() -> Result<String>,
 }
 
 const fn quick(name: &'static str, about: &'static str, run: fn() -> Result<String>) -> Step {
-    Step {
-        name,
-        about,
-        quick: true,
-        runs_vectors: false,
-        run,
-    }
+    Step { name, about, quick: true, vectors: None, run }
 }
 
 const fn full(name: &'static str, about: &'static str, run: fn() -> Result<String>) -> Step {
-    Step {
-        name,
-        about,
-        quick: false,
-        runs_vectors: false,
-        run,
-    }
+    Step { name, about, quick: false, vectors: None, run }
 }
 
-const fn runner(name: &'static str, about: &'static str, run: fn() -> Result<String>) -> Step {
-    Step {
-        name,
-        about,
-        quick: true,
-        runs_vectors: true,
-        run,
+impl Step {
+    const fn with_vectors_of(self, host: &'static str) -> Self {
+        Self { vectors: Some(host), ..self }
     }
 }
 
@@ -57,47 +41,37 @@ pub const STEPS: &[Step] = &[
     quick("fmt", "the Rust code is formatted", fmt),
     full("clippy", "the Rust code has no warnings", clippy),
     full("no-std", "the core builds without std", no_std),
-    runner("rust", "tests of the Rust crates", rust),
+    quick("rust", "tests of the Rust crates", rust).with_vectors_of("rust"),
     quick("xtask", "tests of these commands", xtask),
     full("doc", "the core's documentation has no warnings", doc),
     quick("wasm", "core.wasm has no imports", wasm),
+    full("wasm-test", "vectors and integer interface as WebAssembly", wasm_test)
+        .with_vectors_of("wasm"),
     quick("npm", "the npm package builds and its types hold", npm),
-    runner("node", "tests of the npm package", node),
-    quick(
-        "python",
-        "the Python package builds and its types hold",
-        python,
-    ),
-    runner("pytest", "tests of the Python package", pytest),
-    full(
-        "npm-package",
-        "the packed npm package runs in an empty project",
-        packages::npm,
-    ),
-    full(
-        "wheel",
-        "the wheel runs in an empty environment, the sdist builds",
-        packages::python,
-    ),
+    quick("node", "tests of the npm package", node).with_vectors_of("node"),
+    quick("python", "the Python package builds and its types hold", python),
+    quick("pytest", "tests of the Python package", pytest).with_vectors_of("python"),
+    full("npm-package", "the packed npm package runs in an empty project", packages::npm),
+    full("wheel", "the wheel runs in an empty environment, the sdist builds", packages::python),
 ];
+
+const WASM: &str = "wasm32-unknown-unknown";
+const WASM_TESTS: &str = "--package=stormproof-wasm-tests";
 
 fn fmt() -> Result<String> {
     silent(process::run(cargo().args(["fmt", "--all", "--check"])))
 }
 
 fn clippy() -> Result<String> {
-    silent(process::run(cargo().args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ])))
+    let deny = ["--", "--deny", "warnings"];
+    process::run(cargo().args(["clippy", "--workspace", "--all-targets"]).args(deny))?;
+    doctor::target(WASM)?;
+    let tests = ["clippy", WASM_TESTS, "--tests", "--target", WASM];
+    silent(process::run(cargo().args(tests).args(deny)))
 }
 
 fn no_std() -> Result<String> {
-    for target in ["thumbv7em-none-eabi", "wasm32-unknown-unknown"] {
+    for target in ["thumbv7em-none-eabi", WASM] {
         doctor::target(target)?;
         process::run(cargo().args([
             "build",
@@ -130,14 +104,12 @@ fn xtask() -> Result<String> {
 }
 
 fn doc() -> Result<String> {
-    silent(process::run(
-        cargo().env("RUSTDOCFLAGS", "-D warnings").args([
-            "doc",
-            "--no-deps",
-            "--package",
-            "stormproof",
-        ]),
-    ))
+    silent(process::run(cargo().env("RUSTDOCFLAGS", "-D warnings").args([
+        "doc",
+        "--no-deps",
+        "--package",
+        "stormproof",
+    ])))
 }
 
 fn wasm() -> Result<String> {
@@ -145,12 +117,33 @@ fn wasm() -> Result<String> {
     silent(build::wasm::check_imports())
 }
 
+fn wasm_test() -> Result<String> {
+    // One test loads the module that is shipped.
+    build::wasm::build()?;
+    process::run(cargo().args([
+        "build",
+        WASM_TESTS,
+        "--features=runner",
+        "--bin=wasm-test-runner",
+    ]))?;
+    let runner = workspace::target().join("debug/wasm-test-runner");
+    // As a list, or cargo would split the path at its spaces.
+    let runner = serde_json::json!([runner]);
+    process::tee(cargo().args([
+        "test",
+        WASM_TESTS,
+        "--target",
+        WASM,
+        &format!("--config=target.{WASM}.runner={runner}"),
+        "--",
+        "--nocapture",
+    ]))
+}
+
 fn npm() -> Result<String> {
     build::npm::build()?;
     let mut tsc = Command::new(workspace::npm_program("tsc"));
-    silent(process::run(
-        tsc.current_dir(workspace::path("npm")).arg("--noEmit"),
-    ))
+    silent(process::run(tsc.current_dir(workspace::path("npm")).arg("--noEmit")))
 }
 
 fn node() -> Result<String> {
@@ -165,11 +158,7 @@ fn node() -> Result<String> {
     let mut node = Command::new("node");
     node.current_dir(&folder)
         .args(["--import", "tsx", "--test", "--test-reporter=spec"])
-        .args(
-            tests
-                .iter()
-                .filter_map(|test| test.strip_prefix(&folder).ok()),
-        );
+        .args(tests.iter().filter_map(|test| test.strip_prefix(&folder).ok()));
     process::tee(&mut node)
 }
 
@@ -198,11 +187,7 @@ fn pytest() -> Result<String> {
     pytest
         .current_dir(workspace::root())
         .env("PYTHONUNBUFFERED", "1")
-        .args([
-            "--config-file=bindings-python/pyproject.toml",
-            "--rootdir=.",
-            "--capture=no",
-        ])
+        .args(["--config-file=bindings-python/pyproject.toml", "--rootdir=.", "--capture=no"])
         .args(folders);
     process::tee(&mut pytest)
 }

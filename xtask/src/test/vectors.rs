@@ -10,26 +10,29 @@ use crate::doctor::Missing;
 pub const NAME: &str = "vectors";
 
 /// What it shows.
-pub const ABOUT: &str = "Rust, Node and Python took the same decisions";
+pub const ABOUT: &str = "all hosts took the same decisions";
 
-/// What one step printed about the vectors.
+/// What one step printed about the vectors of its host.
 pub struct Run {
     step: &'static str,
+    host: &'static str,
     lines: Result<Vec<Line>, String>,
     skipped: bool,
 }
 
 impl Run {
     /// The vector lines within what the step printed; a step that failed tells nothing.
-    pub fn new(step: &'static str, result: &Result<String>) -> Self {
+    pub fn new(step: &'static str, host: &'static str, result: &Result<String>) -> Self {
         match result {
             Ok(text) => Self {
                 step,
+                host,
                 lines: Ok(text.lines().filter_map(Line::parse).collect()),
                 skipped: false,
             },
             Err(error) => Self {
                 step,
+                host,
                 lines: Err(format!("{error:#}")),
                 skipped: error.is::<Missing>(),
             },
@@ -72,10 +75,7 @@ impl Line {
     fn faults(&self, first: &Self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.failed > 0 || self.passed == 0 {
-            faults.push(format!(
-                "{} passed {} and failed {}",
-                self.host, self.passed, self.failed
-            ));
+            faults.push(format!("{} passed {} and failed {}", self.host, self.passed, self.failed));
         }
         if self.passed != first.passed {
             faults.push(format!(
@@ -95,32 +95,24 @@ impl Line {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            host,
-            passed,
-            failed,
-            steps,
-        } = self;
-        write!(
-            f,
-            "vectors {host}: {passed} passed, {failed} failed, steps {steps}"
-        )
+        let Self { host, passed, failed, steps } = self;
+        write!(f, "vectors {host}: {passed} passed, {failed} failed, steps {steps}")
     }
 }
 
-/// Fails unless each run has lines and all lines say the same.
-pub fn compare(runs: &[Run]) -> Result<()> {
+/// Fails unless each run has the line of its host and all lines say the same. Answers with the
+/// hosts that took part.
+pub fn compare(runs: &[Run]) -> Result<String> {
     let faults = faults(runs);
     if !faults.is_empty() {
         bail!("{}", faults.join("; "));
     }
     if let Some(run) = runs.iter().find(|run| run.skipped) {
-        bail!(Missing::new(
-            format!("the run of step {}", run.step),
-            "see there"
-        ));
+        bail!(Missing::new(format!("the run of step {}", run.step), "see there"));
     }
-    Ok(())
+    let hosts: Vec<&str> =
+        runs.iter().flat_map(Run::lines).map(|line| line.host.as_str()).collect();
+    Ok(format!("{} hosts agree: {}", hosts.len(), hosts.join(", ")))
 }
 
 fn faults(runs: &[Run]) -> Vec<String> {
@@ -128,10 +120,11 @@ fn faults(runs: &[Run]) -> Vec<String> {
     let mut first: Option<&Line> = None;
     for run in runs {
         match &run.lines {
-            Ok(lines) if lines.is_empty() => {
-                faults.push(format!("step {} printed no line `vectors …`", run.step))
-            }
             Ok(lines) => {
+                if !lines.iter().any(|line| line.host == run.host) {
+                    let Run { step, host, .. } = run;
+                    faults.push(format!("step {step} printed no line `vectors {host}: …`"));
+                }
                 for line in lines {
                     faults.extend(line.faults(first.get_or_insert(line)));
                 }
@@ -147,8 +140,8 @@ fn faults(runs: &[Run]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn run(step: &'static str, text: &str) -> Run {
-        Run::new(step, &Ok(text.to_owned()))
+    fn run(host: &'static str, text: &str) -> Run {
+        Run::new(host, host, &Ok(text.to_owned()))
     }
 
     fn fault(runs: &[Run]) -> String {
@@ -164,20 +157,15 @@ mod tests {
         let line =
             Line::parse("test all ... vectors rust: 3 passed, 1 failed, steps 0123456789abcdef.")
                 .unwrap();
-        assert_eq!(
-            (line.host.as_str(), line.passed, line.failed),
-            ("rust", 3, 1)
-        );
-        assert_eq!(
-            Line::parse("vectors rust: 3 passed, 1 failed, steps 01234"),
-            None
-        );
+        assert_eq!((line.host.as_str(), line.passed, line.failed), ("rust", 3, 1));
+        assert_eq!(Line::parse("vectors rust: 3 passed, 1 failed, steps 01234"), None);
         assert_eq!(Line::parse("vectors are read from a file: 3"), None);
     }
 
     #[test]
     fn equal_runs_agree() {
-        compare(&[run("rust", RUST), run("node", NODE)]).unwrap();
+        let hosts = compare(&[run("rust", RUST), run("node", NODE)]).unwrap();
+        assert_eq!(hosts, "2 hosts agree: rust, node");
     }
 
     #[test]
@@ -192,17 +180,14 @@ mod tests {
         let failed = NODE.replace("0 failed", "1 failed");
         assert!(fault(&[run("rust", RUST), run("node", &failed)]).contains("failed 1"));
         assert!(fault(&[run("rust", RUST), run("node", "")]).contains("step node printed no line"));
+        assert!(fault(&[run("rust", RUST), run("wasm", NODE)]).contains("no line `vectors wasm: "));
         let none = "vectors rust: 0 passed, 0 failed, steps 00ff00ff00ff00ff";
         assert!(fault(&[run("rust", none)]).contains("passed 0"));
     }
 
     #[test]
     fn a_run_that_was_skipped_skips_the_comparison() {
-        let skipped = Run::new("node", &Err(Missing::new("node", "install it").into()));
-        assert!(
-            compare(&[run("rust", RUST), skipped])
-                .unwrap_err()
-                .is::<Missing>()
-        );
+        let skipped = Run::new("node", "node", &Err(Missing::new("node", "install it").into()));
+        assert!(compare(&[run("rust", RUST), skipped]).unwrap_err().is::<Missing>());
     }
 }
