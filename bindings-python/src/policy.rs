@@ -102,7 +102,9 @@ impl Walk {
             // An integer beyond all floats is beyond all ranges as well.
             Given::Number(value.extract().unwrap_or(f64::INFINITY))
         } else if let Ok(text) = value.cast::<PyString>() {
-            return self.policy.set(path, Given::Text(&text.to_string_lossy()));
+            // Half of a surrogate pair is no text that could be written anywhere.
+            let given = text.to_cow();
+            return self.policy.set(path, given.as_deref().map_or(Given::Other, Given::Text));
         } else if self.spelling == Spelling::Python && value.is_instance_of::<PyDelta>() {
             return self.span(path, value);
         } else {

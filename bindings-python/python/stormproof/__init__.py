@@ -87,3 +87,14 @@ def __getattr__(name: str) -> object:
     track_attempts()
     globals()["attempt"] = attempt
     return attempt
+
+
+def _name_publicly() -> None:
+    """Tracebacks and pickles name what is public by its public place."""
+    for name in __all__:
+        member = globals().get(name)
+        if isinstance(member, type) and member.__module__.startswith("stormproof._"):
+            member.__module__ = __name__
+
+
+_name_publicly()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import sys
-from weakref import WeakKeyDictionary
 
 from ._core import monotonic_ns
 
@@ -104,12 +103,16 @@ class Watch:
         self._arm()
 
 
-_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, Watch] = WeakKeyDictionary()
+_NAME = "__stormproof_watch__"
 
 
 def watch(loop: asyncio.AbstractEventLoop) -> Watch:
-    """The watch of a loop."""
-    found = _watches.get(loop)
-    if found is None:
-        found = _watches[loop] = Watch(loop)
+    """The watch of a loop. The loop itself keeps it, so that it lives as long."""
+    found = getattr(loop, _NAME, None)
+    if not isinstance(found, Watch):
+        found = Watch(loop)
+        try:
+            setattr(loop, _NAME, found)
+        except AttributeError:  # A loop that takes no attribute gets a watch for each attempt.
+            pass
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from weakref import ref
 
 from ._alarm import Alarm, watch
 from ._blocking import LONGEST_SLEEP
@@ -179,7 +180,8 @@ async def stand_in_line(call: Call) -> None:
     loop = asyncio.get_running_loop()
     while call.action == "queue":
         turn: asyncio.Future[None] = loop.create_future()
-        if not call.park(partial(loop.call_soon_threadsafe, _resolve, turn)):
+        # The line must not keep a loop alive that was closed on its tasks.
+        if not call.park(partial(_wake, ref(turn))):
             return
         left = call.time_to_look
         timer = None if left is None else loop.call_later(min(left, LONGEST_SLEEP), _resolve, turn)
@@ -189,6 +191,13 @@ async def stand_in_line(call: Call) -> None:
             if timer is not None:
                 timer.cancel()
         call.look()
+
+
+def _wake(turn: ref[asyncio.Future[None]]) -> None:
+    """Called from any thread."""
+    waiting = turn()
+    if waiting is not None:
+        waiting.get_loop().call_soon_threadsafe(_resolve, waiting)
 
 
 def _resolve(turn: asyncio.Future[None]) -> None:
