@@ -135,7 +135,7 @@ impl Results {
     pub fn judge(&self) -> Result<()> {
         for (way, record) in self.runs() {
             for track in &record.tracks {
-                let who = format!("the {} host {}", track.name, way.title());
+                let who = format!("the {} host ({})", track.name, way.title());
                 match (&track.failure, track.lost()) {
                     (_, Some(lost @ 1..)) => bail!("{who} lost {lost} calls"),
                     (Some(failure), _) => bail!("{who} died: {failure}"),
