@@ -14,9 +14,8 @@ import { REASONS, WHYS } from "./names.ts";
 import { release } from "./release.ts";
 import { unwatch, watch, type Watcher } from "./watch.ts";
 
-/** What a call does. */
-export interface Task {
-  readonly operation: (attempt: Attempt) => unknown;
+/** What a call wants besides its operation. */
+export interface Wants {
   readonly parse?: ((raw: never, attempt: Attempt) => unknown) | undefined;
   readonly shouldRetry?: ((error: unknown, attempt: number) => boolean) | undefined;
   readonly signal?: AbortSignal | null | undefined;
@@ -42,7 +41,8 @@ export class Call implements Sleeper, Watcher {
   until = -1;
   place = -1;
   readonly loop: Loop;
-  readonly #task: Task;
+  readonly #operation: (attempt: Attempt) => unknown;
+  readonly #wants: Wants;
   readonly #resolve: (value: never) => void;
   /** Nothing: the call ends in a `Result`. */
   readonly #reject: ((error: unknown) => void) | undefined;
@@ -59,30 +59,31 @@ export class Call implements Sleeper, Watcher {
 
   constructor(
     loop: Loop,
-    task: Task,
+    operation: (attempt: Attempt) => unknown,
+    wants: Wants,
     resolve: (value: never) => void,
     reject?: (error: unknown) => void,
   ) {
     this.loop = loop;
-    this.#task = task;
+    this.#operation = operation;
+    this.#wants = wants;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   get key(): string | undefined {
-    return this.#task.key;
+    return this.#wants.key;
   }
 
   start(): void {
-    const { signal, safety, deadlineMs } = this.#task;
+    const { signal, safety, deadlineMs } = this.#wants;
     const { core, handle } = this.loop;
     const now = this.loop.now();
-    const isLimited = deadlineMs !== undefined && deadlineMs !== Infinity;
+    const deadline = deadlineMs === undefined ? -1 : deadlineFrom(now, deadlineMs);
     if (signal) {
       if (signal.aborted) this.#cancelled = { reason: signal.reason };
       else watch(signal, this);
     }
-    const deadline = isLimited ? now + Math.max(0, deadlineMs) : -1;
     this.apply(core.start(handle, now, safety, deadline, this.#cancelled ? 1 : 0));
   }
 
@@ -133,7 +134,7 @@ export class Call implements Sleeper, Watcher {
     }
     // A listener may have cancelled the call.
     if (trial.isCut) this.loop.late(trial, "rejected", undefined);
-    else this.#run(trial, this.#task.operation);
+    else this.#run(trial, this.#operation);
   }
 
   #run(trial: Trial, operation: (attempt: Attempt) => unknown): void {
@@ -153,9 +154,9 @@ export class Call implements Sleeper, Watcher {
     if (trial.isCut) return this.loop.late(trial, "fulfilled", value);
     if (!trial.isParsing) {
       const isAnswer = typeof value === "object" && value !== null && isResponse(value);
-      const ended = isAnswer ? endedByResponse(this.loop, this.#task, value) : undefined;
+      const ended = isAnswer ? endedByResponse(this.loop, this.#wants, value) : undefined;
       if (ended !== undefined) return this.#fail(trial, ended);
-      const { parse } = this.#task;
+      const { parse } = this.#wants;
       if (parse !== undefined) {
         trial.isParsing = true;
         return this.#run(trial, (attempt) => parse(value as never, attempt));
@@ -172,7 +173,7 @@ export class Call implements Sleeper, Watcher {
 
   #onError(trial: Trial, error: unknown): void {
     if (trial.isCut) return this.loop.late(trial, "rejected", error);
-    this.#fail(trial, endedByError(this.loop, this.#task, trial, error));
+    this.#fail(trial, endedByError(this.loop, this.#wants, trial, error));
   }
 
   #fail(trial: Trial, ended: Ended): void {
@@ -189,13 +190,14 @@ export class Call implements Sleeper, Watcher {
     this.#before = trial ?? this.#before;
     this.#last = ended ?? this.#last;
     this.#enter(id, until, false);
-    if (this.#task.isOneShot) return this.#giveUp(trial, change);
+    if (this.#wants.isOneShot) return this.#giveUp(trial, change);
     const now = this.loop.now();
     trial?.cut(ended?.error);
     if (ended?.response) release(ended.response);
     if (ended) this.#tellFailed(this.#before, ended.failure);
     if (change) this.#tellChange(change);
-    this.#tellRetry(until - now, why);
+    // A listener may have cancelled the call.
+    if (!this.#isOver) this.#tellRetry(until - now, why);
   }
 
   /** What cannot be sent again is not waited for. */
@@ -242,7 +244,7 @@ export class Call implements Sleeper, Watcher {
     const isCutOff = reason === "deadline_exceeded" || reason === "cancelled";
     const ended = trial && !isCutOff ? timedOut() : given;
     this.#last = ended ?? this.#last;
-    const isUnsafe = this.#task.isOneShot && reason === UNSAFE;
+    const isUnsafe = this.#wants.isOneShot && reason === UNSAFE;
     this.#close(trial, ended, isUnsafe ? { ...decision, bodyNotReplayable: true } : decision, change);
   }
 
@@ -268,7 +270,7 @@ export class Call implements Sleeper, Watcher {
   #end(): void {
     this.#isOver = true;
     this.#trial = undefined;
-    const { signal } = this.#task;
+    const { signal } = this.#wants;
     if (signal) unwatch(signal, this);
   }
 
@@ -325,4 +327,12 @@ export class Call implements Sleeper, Watcher {
       listeners.emit("callFailed", { client, reason, attempts, kind, error });
     }
   }
+}
+
+/** The instant in so many milliseconds; negative: none. */
+function deadlineFrom(now: number, ms: number): number {
+  if (typeof ms !== "number" || Number.isNaN(ms)) {
+    throw new TypeError(`deadlineMs: ${String(ms)} is no number of milliseconds`);
+  }
+  return ms === Infinity ? -1 : now + Math.max(0, ms);
 }

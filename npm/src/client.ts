@@ -1,7 +1,7 @@
 /** The client of one dependency. @module */
 
 import type { Attempt } from "./attempt.ts";
-import { Call, type Task } from "./call.ts";
+import { Call, type Wants } from "./call.ts";
 import { cells, core, putText, takeText } from "./core.ts";
 import { decisionOf, putDecision, type Decision } from "./decision.ts";
 import { StormproofError } from "./errors.ts";
@@ -78,7 +78,7 @@ export class ResilientClient {
   call<T>(operation: Operation<T>, options?: CallOptions): Promise<T>;
   call<T>(operation: Operation<unknown>, options?: CallOptions): Promise<T> {
     return new Promise((resolve, reject) => {
-      new Call(this.#loop, taskOf(this.#open(), operation, options), resolve, reject).start();
+      new Call(this.#open(), operation, wantsOf(options), resolve, reject).start();
     });
   }
 
@@ -87,7 +87,7 @@ export class ResilientClient {
   tryCall<T>(operation: Operation<T>, options?: CallOptions): Promise<Result<T>>;
   tryCall<T>(operation: Operation<unknown>, options?: CallOptions): Promise<Result<T>> {
     return new Promise((resolve) => {
-      new Call(this.#loop, taskOf(this.#open(), operation, options), resolve).start();
+      new Call(this.#open(), operation, wantsOf(options), resolve).start();
     });
   }
 
@@ -177,13 +177,13 @@ function closed(name: string): StormproofError {
   return new StormproofError("closed", `${name}: the client was closed`);
 }
 
-/** What is not given to a call. */
-const PLAIN: CallOptions = {};
+/** Of a call that says nothing. */
+const NOTHING: Wants = { safety: safetyCode(undefined, undefined) };
 
-function taskOf(loop: Loop, operation: Operation<unknown>, options: CallOptions = PLAIN): Task {
+function wantsOf(options: CallOptions | undefined): Wants {
+  if (options === undefined) return NOTHING;
   const { signal, deadlineMs, shouldRetry } = options;
   const { parse } = options as Partial<ParsedCallOptions<never, unknown>>;
   const key = callKey(options.idempotencyKey);
-  const safety = safetyCode(options.safety, key);
-  return { operation, parse, signal, key, safety, deadlineMs, shouldRetry };
+  return { parse, signal, key, safety: safetyCode(options.safety, key), deadlineMs, shouldRetry };
 }

@@ -1,7 +1,7 @@
 /** What attempts end in when they do not succeed. @module */
 
 import type { Trial } from "./attempt.ts";
-import type { Task } from "./call.ts";
+import type { Wants } from "./call.ts";
 import {
   byStatus,
   classifyError,
@@ -24,27 +24,27 @@ export interface Ended {
 }
 
 /** What a response is that an operation answered with; nothing where it is a success. */
-export function endedByResponse(loop: Loop, task: Task, response: Response): Ended | undefined {
+export function endedByResponse(loop: Loop, wants: Wants, response: Response): Ended | undefined {
   const { status } = response;
   if (isNetworkError(response)) {
-    const failure: Failure = { kind: "network", phase: "unknown", cause: response };
-    return { failure, error: response, response };
+    const error = wants.parse ? new TypeError("network error") : response;
+    return { failure: { kind: "network", phase: "unknown", cause: error }, error, response };
   }
   const retryAfterMs = status < 400 ? undefined : retryAfterOf(response, loop.host.wallClock);
-  const kind = kindOfStatus(loop.handle, status, retryAfterMs, task.safety);
+  const kind = kindOfStatus(loop.handle, status, retryAfterMs, wants.safety);
   if (kind === "success") return undefined;
-  const error = task.parse ? new HttpError(status, retryAfterMs, response) : response;
+  const error = wants.parse ? new HttpError(status, retryAfterMs, response) : response;
   return { failure: byStatus(kind, status, retryAfterMs, error), error, response };
 }
 
 /** What an error is that an operation ended with. */
-export function endedByError(loop: Loop, task: Task, trial: Trial, error: unknown): Ended {
+export function endedByError(loop: Loop, wants: Wants, trial: Trial, error: unknown): Ended {
   if (trial.isOurFault) return { failure: { kind: "client", status: 0, cause: error }, error };
-  if (error instanceof HttpError) return endedByHttpError(loop, task, error);
+  if (error instanceof HttpError) return endedByHttpError(loop, wants, error);
   const failure = classifyError(error);
   if (!isUnclassified(failure)) return { failure, error };
   if (trial.isParsing) return { failure: { kind: "contract", cause: error }, error };
-  return { failure: ask(loop, task, trial, error) ?? failure, error };
+  return { failure: ask(loop, wants, trial, error) ?? failure, error };
 }
 
 /** Reports the end of an attempt to the engine. */
@@ -56,20 +56,20 @@ export function report(loop: Loop, trial: Trial, { failure }: Ended): number {
   return loop.core.on_settled(loop.handle, loop.now(), trial.id, kind, status, phase, wait);
 }
 
-function endedByHttpError(loop: Loop, task: Task, error: HttpError): Ended {
+function endedByHttpError(loop: Loop, wants: Wants, error: HttpError): Ended {
   const { status, retryAfterMs, response } = error;
-  const kind = kindOfStatus(loop.handle, status, retryAfterMs, task.safety);
+  const kind = kindOfStatus(loop.handle, status, retryAfterMs, wants.safety);
   // An operation that throws has not succeeded, whatever the policy thinks of the status.
   const failure = byStatus(kind === "success" ? "client" : kind, status, retryAfterMs, error);
   return { failure, error, response };
 }
 
 /** Asks the user about an error that no rule recognises. */
-function ask(loop: Loop, task: Task, trial: Trial, error: unknown): Failure | undefined {
+function ask(loop: Loop, wants: Wants, trial: Trial, error: unknown): Failure | undefined {
   try {
     const given = loop.host.classify?.(error);
     if (given !== undefined) return given;
-    const shouldRetry = task.shouldRetry ?? loop.host.shouldRetry;
+    const shouldRetry = wants.shouldRetry ?? loop.host.shouldRetry;
     if (!shouldRetry?.(error, trial.attempt)) return undefined;
     return { kind: "network", phase: "unknown", cause: error };
   } catch (fault) {

@@ -2,7 +2,7 @@
 
 import type { Attempt, Trial } from "./attempt.ts";
 import { freeze, freezeRequest, isOneShot, type Body, type PayloadSource } from "./body.ts";
-import { Call, type Task } from "./call.ts";
+import { Call, type Wants } from "./call.ts";
 import { classifyError, isUnclassified } from "./classify.ts";
 import { core, putText } from "./core.ts";
 import { callKey, keyHeader } from "./key.ts";
@@ -48,9 +48,9 @@ export function fetchThrough(
   init: FetchInit = {},
 ): Promise<Response> {
   const signal = init.signal === undefined && input instanceof Request ? input.signal : init.signal;
-  const { task, newest } = prepare(loop, texts, input, init, signal);
+  const { operation, wants, newest } = prepare(loop, texts, input, init, signal);
   const answer = new Promise<Response>((resolve, reject) => {
-    new Call(loop, task, resolve, reject).start();
+    new Call(loop, operation, wants, resolve, reject).start();
   });
   if (!signal) return answer;
   return answer.then((response) => {
@@ -61,7 +61,8 @@ export function fetchThrough(
 }
 
 interface Prepared {
-  readonly task: Task;
+  readonly operation: (attempt: Attempt) => Promise<Response>;
+  readonly wants: Wants;
   /** The attempt that was begun last. */
   newest(): Trial | undefined;
 }
@@ -88,8 +89,8 @@ function prepare(
     return send(loop, target, rest, headers, propagate, source, trial);
   };
   const code = safetyCode(safety, key, isIdempotent ? "idempotent" : "unsafe");
-  const task = { operation, signal, key, safety: code, deadlineMs, isOneShot: isSingle };
-  return { task, newest: () => trial };
+  const wants = { signal, key, safety: code, deadlineMs, isOneShot: isSingle };
+  return { operation, wants, newest: () => trial };
 }
 
 /** The caller's own header wins; else the key is written into the headers. */

@@ -113,12 +113,12 @@ export class Loop implements Timing, Sleeper {
   /** The operation of an attempt that was left behind has ended. */
   late(trial: Trial, outcome: "fulfilled" | "rejected", result: unknown): void {
     const { core, handle } = this;
+    if (typeof result === "object" && result !== null && isResponse(result)) release(result);
     const action = core.on_settled(handle, this.now(), trial.id, CANCELLED, 0, 0, -1);
     if (action !== STALE) return;
     const buffer = cells();
     const isLate = buffer[4] === 1;
     this.note(buffer);
-    if (typeof result === "object" && result !== null && isResponse(result)) release(result);
     if (isLate && this.listeners.has("lateResult")) {
       const { attempt } = trial;
       this.listeners.emit("lateResult", { client: this.name, attempt, outcome, result });

@@ -399,6 +399,25 @@ test("one key for one call", async () => {
   }
 });
 
+test("a deadline is a number of milliseconds", async () => {
+  const client = new ResilientClient(quick);
+  for (const deadlineMs of [NaN, "5", null] as number[]) {
+    await assert.rejects(client.call(() => 1, { deadlineMs }), TypeError);
+  }
+  assert.equal(await client.call(() => 1, { deadlineMs: Infinity }), 1);
+  const error = await client.call(() => 1, { deadlineMs: -1 }).catch((error: unknown) => error);
+  assert.ok(isRefused(error) && error.code === "deadline_exceeded");
+});
+
+test("Response.error() is a network failure", async () => {
+  const client = new ResilientClient(lone);
+  const result = await client.tryCall(() => Response.error());
+  assert.ok(!result.ok && result.error.kind === "network");
+  assert.equal(result.decision.attempts, 4);
+  assert.equal((await client.call(() => Response.error())).type, "error");
+  await assert.rejects(client.call(() => Response.error(), { parse: () => 1 }), TypeError);
+});
+
 test("the attempt tells how long it may take", async () => {
   const clock = new VirtualClock();
   const client = new ResilientClient({ attemptTimeoutMs: 5_000 }, clock.host);
