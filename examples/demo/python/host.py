@@ -10,7 +10,7 @@ import sys
 
 import httpx
 from dependency import Dependency
-from load import run_load
+from load import Caller, run_load
 from naive import Naive
 from stdin import wait_for_line
 from trace_calls import run_trace
@@ -41,10 +41,9 @@ async def main() -> int:
         if args.trace is not None:
             await run_trace(http, args.url, args.policy, args.trace)
             return 0
-        if args.naive:
-            caller = Naive(http, args.url)
-        else:
-            caller = Dependency(http, args.url, args.policy)
+        caller: Caller = (
+            Naive(http, args.url) if args.naive else Dependency(http, args.url, args.policy)
+        )
         if args.start_with_stdin:
             wait_for_line()
         return await run_load(caller, args.rate, args.seconds)
