@@ -14,7 +14,8 @@ use crate::tracking;
 /// One try of a call, as its operation sees it.
 #[pyclass(frozen, module = "stormproof", name = "Attempt")]
 pub struct Attempt {
-    pub host: Py<Host>,
+    /// `None` where there are no headers to send.
+    pub host: Option<Py<Host>>,
     pub number: u32,
     pub began: Instant,
     pub until: Option<Instant>,
@@ -46,8 +47,11 @@ impl Attempt {
     /// left and number of the attempt where the policy names headers for them.
     #[getter]
     fn headers(&self, py: Python<'_>) -> BTreeMap<&str, String> {
-        let settings = &self.host.get().settings;
         let mut headers = BTreeMap::new();
+        let Some(host) = &self.host else {
+            return headers;
+        };
+        let settings = &host.get().settings;
         let key = self.key.as_deref();
         if let Some(value) = key.and_then(|key| idempotency::header_value(key, settings.key_form)) {
             headers.insert(settings.key_header.as_str(), value);
@@ -95,7 +99,7 @@ fn context(py: Python<'_>) -> PyResult<&Context> {
 #[pyo3(name = "attempt")]
 pub fn current(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let told = context(py)?.get.call1(py, (py.None(),))?;
-    let Some(noted) = tracking::noted(py) else {
+    let Some(noted) = tracking::noted() else {
         return Ok(told);
     };
     match told.bind(py).cast::<Attempt>() {

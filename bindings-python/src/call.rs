@@ -198,7 +198,7 @@ impl Call {
             _ => 0,
         };
         Attempt {
-            host: self.host.clone_ref(py),
+            host: Some(self.host.clone_ref(py)),
             number,
             began: clock::now(py),
             until: until(&step.action),

@@ -78,7 +78,7 @@ impl Caller {
             None if automatic || safety == Safety::Keyed => Key::Own,
             None => Key::None,
         };
-        if !matches!(key, Key::None) {
+        if !matches!(key, Key::None) || host.get().settings.has_headers() {
             tracking::track_attempts();
         }
         let options = Options {
@@ -99,7 +99,7 @@ impl Caller {
     fn _begin(&self, py: Python<'_>) -> PyResult<Call> {
         let bound = self.bound()?;
         let options = &bound.options;
-        let key = options.key.new(py)?;
+        let key = options.key.draw(py)?;
         let epoch = words::epoch();
         let (step, _) = bound.host.get().start(py, |now| options.request(now))?;
         Ok(Call::new(bound.host.clone_ref(py), options.safety, key, epoch, step))
@@ -133,7 +133,7 @@ impl Caller {
         if host.is_listening() {
             return slow(py)?.run.bind(py).call1((slf, operation, rest, kwargs));
         }
-        let key = options.key.new(py)?;
+        let key = options.key.draw(py)?;
         let epoch = words::epoch();
         let (step, began) = host.start(py, |now| options.request(now))?;
         let call = |key| Call::new(bound.host.clone_ref(py), options.safety, key, epoch, step);
@@ -142,12 +142,12 @@ impl Caller {
             return go_on.call1((slf, call(key), operation, rest, kwargs));
         };
         let result = if key.is_none() && !tracking::is_on() {
-            tracking::note(bound.host.clone_ref(py), began, until);
+            tracking::note(began, until);
             let result = invoke(&operation, &rest, kwargs);
             tracking::strike();
             result
         } else {
-            let host = bound.host.clone_ref(py);
+            let host = Some(bound.host.clone_ref(py));
             let attempt = Attempt { host, number, began, until, key: key.clone() };
             match attempt::enter(py, attempt) {
                 Ok(token) => {
@@ -213,7 +213,7 @@ impl Options {
 impl Key {
     /// The key of a new call.
     #[inline]
-    fn new(&self, py: Python<'_>) -> PyResult<Option<String>> {
+    fn draw(&self, py: Python<'_>) -> PyResult<Option<String>> {
         match self {
             Self::None => Ok(None),
             Self::Given(key) => Ok(Some(key.clone())),

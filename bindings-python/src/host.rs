@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyMapping, PyType};
@@ -116,7 +117,7 @@ impl Host {
     /// Instances of this class are no answers of a library.
     fn add_plain(&self, py: Python<'_>, class: Bound<'_, PyType>) {
         let mut inner = self.lock(py);
-        if inner.is_plain(&class) {
+        if inner.is_plain(class.as_type_ptr()) {
             return;
         }
         inner.plain.rotate_right(1);
@@ -165,9 +166,8 @@ impl Host {
         if self.is_listening() {
             return None;
         }
-        let class = value.get_type();
         let mut inner = self.lock(py);
-        if epoch != words::epoch() || !inner.is_plain(&class) {
+        if epoch != words::epoch() || !inner.is_plain(value.get_type_ptr()) {
             return None;
         }
         let now = clock::now(py);
@@ -301,8 +301,8 @@ impl Inner {
     }
 
     #[inline]
-    fn is_plain(&self, class: &Bound<'_, PyType>) -> bool {
-        self.plain.iter().flatten().any(|plain| plain.is(class))
+    fn is_plain(&self, class: *const ffi::PyTypeObject) -> bool {
+        self.plain.iter().flatten().any(|plain| plain.as_ptr().cast_const().cast() == class)
     }
 }
 

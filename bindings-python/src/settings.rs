@@ -19,6 +19,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Does every attempt tell the dependency something?
+    pub fn has_headers(&self) -> bool {
+        self.time_left_header.is_some() || self.attempt_header.is_some()
+    }
+
     /// Reads what the core has checked.
     pub fn read(fields: &Bound<'_, PyMapping>, spelling: Spelling) -> PyResult<Self> {
         let text = |path| -> PyResult<Option<String>> {

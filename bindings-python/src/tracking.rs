@@ -2,7 +2,7 @@
 //!
 //! Setting a context variable takes a third of a quick call, and most programs never ask. So plain
 //! blocking calls only leave a note in their thread until the program first looks `attempt` up;
-//! from then on, and for every call with a key, the context variable tells.
+//! from then on, and once any call has a key or headers to send, the context variable tells.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +11,12 @@ use pyo3::prelude::*;
 use stormproof::time::Instant;
 
 use crate::attempt::Attempt;
-use crate::host::Host;
 
 static ASKED_FOR: AtomicBool = AtomicBool::new(false);
 
 /// A first attempt of a plain blocking call.
+#[derive(Clone, Copy)]
 struct Note {
-    host: Py<Host>,
     began: Instant,
     until: Option<Instant>,
 }
@@ -38,25 +37,19 @@ pub fn is_on() -> bool {
 }
 
 /// A plain attempt begins in this thread.
-pub fn note(host: Py<Host>, began: Instant, until: Option<Instant>) {
-    NOTES.with_borrow_mut(|notes| notes.push(Note { host, began, until }));
+pub fn note(began: Instant, until: Option<Instant>) {
+    NOTES.with_borrow_mut(|notes| notes.push(Note { began, until }));
 }
 
 /// The newest plain attempt of this thread has ended.
 pub fn strike() {
-    let note = NOTES.with_borrow_mut(Vec::pop);
-    drop(note);
+    NOTES.with_borrow_mut(Vec::pop);
 }
 
 /// The newest plain attempt of this thread: one that began before anybody asked.
-pub fn noted(py: Python<'_>) -> Option<Attempt> {
+pub fn noted() -> Option<Attempt> {
     NOTES.with_borrow(|notes| {
-        notes.last().map(|note| Attempt {
-            host: note.host.clone_ref(py),
-            number: 1,
-            began: note.began,
-            until: note.until,
-            key: None,
-        })
+        let Note { began, until } = *notes.last()?;
+        Some(Attempt { host: None, number: 1, began, until, key: None })
     })
 }

@@ -1,11 +1,11 @@
 """The compiled half of the package."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, final
 
 from typing_extensions import Self
 
-from ._types import P, T
+from ._types import Action, Change, P, T
 
 __all__ = [
     "Attempt",
@@ -32,9 +32,7 @@ __all__ = [
 
 __version__: str
 
-Change = tuple[str, str, str]
-Action = Literal["attempt", "wait", "queue", "finish", "stale"]
-
+@final
 class Attempt:
     @property
     def number(self) -> int: ...
@@ -45,6 +43,7 @@ class Attempt:
     @property
     def headers(self) -> dict[str, str]: ...
 
+@final
 class Classification:
     def __new__(
         cls, kind: str, status: int = 0, phase: str = "unknown", retry_after: float | None = None
@@ -65,6 +64,7 @@ class Classification:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+@final
 class Decision:
     @property
     def reason(self) -> str: ...
@@ -94,6 +94,7 @@ class Decision:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+@final
 class Stats:
     @property
     def circuit(self) -> str: ...
@@ -132,6 +133,7 @@ class Stats:
     @property
     def refusals(self) -> dict[str, int]: ...
 
+@final
 class Step:
     @property
     def action(self) -> Action: ...
@@ -154,6 +156,7 @@ class Step:
     @property
     def circuit(self) -> Change | None: ...
 
+@final
 class Engine:
     def __new__(cls, policy: Mapping[str, object], *, seed: int | None = None) -> Engine: ...
     def start(
@@ -177,6 +180,7 @@ class Engine:
     ) -> Classification: ...
     def explain(self, decision: Decision, name: str) -> str: ...
 
+@final
 class Host:
     def __new__(
         cls, fields: Mapping[str, object], *, document: bool = False, seed: int | None = None
@@ -193,6 +197,7 @@ class Host:
     def explain(self, decision: Decision) -> str: ...
     def add_plain(self, class_: type) -> None: ...
 
+@final
 class Call:
     @property
     def action(self) -> Action: ...

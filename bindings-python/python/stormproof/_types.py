@@ -13,3 +13,8 @@ T = TypeVar("T")
 #: Seconds, or a span.
 Seconds: TypeAlias = "float | timedelta"
 Safety: TypeAlias = Literal["idempotent", "keyed", "unsafe"]
+
+#: What the engine says to do next.
+Action: TypeAlias = Literal["attempt", "wait", "queue", "finish", "stale"]
+#: A change of the circuit: from, to, cause.
+Change: TypeAlias = tuple[str, str, str]
