@@ -88,11 +88,12 @@ export class Alarm {
   #due(): Sleeper[] {
     const now = this.#timing.now();
     const due: Sleeper[] = [];
-    for (let first = this.#heap[0]; first !== undefined && first.until <= now; first = this.#heap[0]) {
+    for (;;) {
+      const first = this.#heap[0];
+      if (first === undefined || first.until > now) return due;
       this.remove(first);
       due.push(first);
     }
-    return due;
   }
 
   #hold(on: boolean): void {

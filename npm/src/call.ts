@@ -2,16 +2,23 @@
 
 import type { Sleeper } from "./alarm.ts";
 import { Trial, type Attempt } from "./attempt.ts";
-import { isResponse, isUnclassified } from "./classify.ts";
+import { isResponse } from "./classify.ts";
 import { cells } from "./core.ts";
 import { remember, takeDecision, type Decision } from "./decision.ts";
 import { endedByError, endedByResponse, report, type Ended } from "./ended.ts";
 import { endingOf, timedOut } from "./ending.ts";
-import type { Events } from "./events.ts";
-import type { Failure } from "./failure.ts";
 import { ATTEMPT, FINISH, QUEUE, WAIT, type Loop } from "./loop.ts";
-import { REASONS, WHYS } from "./names.ts";
+import { WHYS } from "./names.ts";
 import { release } from "./release.ts";
+import {
+  tellChange,
+  tellEnd,
+  tellFailed,
+  tellRetry,
+  tellStarted,
+  tellSuccess,
+  type Change,
+} from "./tell.ts";
 import { unwatch, watch, type Watcher } from "./watch.ts";
 
 /** What a call wants besides its operation. */
@@ -28,13 +35,9 @@ export interface Wants {
   readonly isOneShot?: boolean;
 }
 
-type Change = Events["circuitChanged"] | undefined;
-
 const RUNNING = WHYS.indexOf("running");
 const SUCCESS = 0;
 const UNSAFE = "unsafe_to_retry";
-/** Reasons from here on end with stormproof's own error. */
-const OWN = REASONS.indexOf("deadline_exceeded");
 
 /** One call. Everything that happens to it is one event to the engine, answered by one step. */
 export class Call implements Sleeper, Watcher {
@@ -117,21 +120,18 @@ export class Call implements Sleeper, Watcher {
     else if (action === WAIT && detail !== RUNNING) this.#wait(id, until, detail, ended, change);
     else if (action === WAIT || action === QUEUE) {
       this.#enter(id, until, action === QUEUE);
-      if (change) this.#tellChange(change);
+      tellChange(this.loop, change);
     }
     this.loop.poll();
   }
 
   #begin(id: number, until: number, number: number, change: Change): void {
-    const { listeners, name } = this.loop;
     const trial = new Trial(this, id, until, number);
     this.#trial = trial;
     this.#enter(id, until, false);
     this.#before?.supersede();
-    if (change) this.#tellChange(change);
-    if (listeners.has("attemptStarted")) {
-      listeners.emit("attemptStarted", { client: name, attempt: number });
-    }
+    tellChange(this.loop, change);
+    tellStarted(this.loop, number);
     // A listener may have cancelled the call.
     if (trial.isCut) this.loop.late(trial, "rejected", undefined);
     else this.#run(trial, this.#operation);
@@ -194,10 +194,11 @@ export class Call implements Sleeper, Watcher {
     const now = this.loop.now();
     trial?.cut(ended?.error);
     if (ended?.response) release(ended.response);
-    if (ended) this.#tellFailed(this.#before, ended.failure);
-    if (change) this.#tellChange(change);
+    if (ended && this.#before) tellFailed(this.loop, this.#before, ended.failure);
+    tellChange(this.loop, change);
     // A listener may have cancelled the call.
-    if (!this.#isOver) this.#tellRetry(until - now, why);
+    if (this.#isOver) return;
+    tellRetry(this.loop, this.#before, this.#last?.failure, until - now, why);
   }
 
   /** What cannot be sent again is not waited for. */
@@ -218,7 +219,7 @@ export class Call implements Sleeper, Watcher {
       // The quick way: nobody asks for the decision.
       this.#end();
       this.#resolve(value as never);
-      if (change) this.#tellChange(change);
+      tellChange(this.loop, change);
     } else if (isSuccess) {
       this.#succeed(value, takeDecision(), isPlain, change);
     } else {
@@ -227,15 +228,11 @@ export class Call implements Sleeper, Watcher {
   }
 
   #succeed(value: unknown, decision: Decision, isPlain: boolean, change: Change): void {
-    const { listeners, name: client } = this.loop;
     this.#end();
     if (!isPlain) remember(value, decision);
     this.#resolve((this.#reject ? value : { ok: true, value, decision }) as never);
-    if (change) this.#tellChange(change);
-    if (listeners.has("callSucceeded")) {
-      const { attempts, totalWaitMs } = decision;
-      listeners.emit("callSucceeded", { client, attempts, totalWaitMs });
-    }
+    tellChange(this.loop, change);
+    tellSuccess(this.loop, decision);
   }
 
   #lose(given: Ended | undefined, decision: Decision, change: Change): void {
@@ -244,8 +241,9 @@ export class Call implements Sleeper, Watcher {
     const isCutOff = reason === "deadline_exceeded" || reason === "cancelled";
     const ended = trial && !isCutOff ? timedOut() : given;
     this.#last = ended ?? this.#last;
-    const isUnsafe = this.#wants.isOneShot && reason === UNSAFE;
-    this.#close(trial, ended, isUnsafe ? { ...decision, bodyNotReplayable: true } : decision, change);
+    const isOneShot = this.#wants.isOneShot && reason === UNSAFE;
+    const told = isOneShot ? ({ ...decision, bodyNotReplayable: true } as const) : decision;
+    this.#close(trial, ended, told, change);
   }
 
   /** The call ends without a success. `trial`: the attempt that runs all the same. */
@@ -261,10 +259,10 @@ export class Call implements Sleeper, Watcher {
     else this.#reject(error);
     trial?.cut(error);
     if (failed && decision.reason !== "cancelled") {
-      this.#tellFailed(failed, ended?.failure ?? timedOut().failure);
+      tellFailed(this.loop, failed, (ended ?? timedOut()).failure);
     }
-    if (change) this.#tellChange(change);
-    this.#tellEnd(decision, error);
+    tellChange(this.loop, change);
+    tellEnd(this.loop, decision, error);
   }
 
   #end(): void {
@@ -294,38 +292,6 @@ export class Call implements Sleeper, Watcher {
     if (this.#isUntimed) this.loop.untimed.delete(this);
     if (this.#isQueued) this.loop.queued.delete(this.#id);
     this.#isUntimed = this.#isQueued = false;
-  }
-
-  #tellFailed(trial: Trial | undefined, failure: Failure): void {
-    const { listeners, name: client } = this.loop;
-    if (!trial || !listeners.has("attemptFailed")) return;
-    const kind = isUnclassified(failure) ? "unclassified" : failure.kind;
-    listeners.emit("attemptFailed", { client, attempt: trial.attempt, kind, failure });
-  }
-
-  #tellChange(change: Events["circuitChanged"]): void {
-    this.loop.listeners.emit("circuitChanged", change);
-  }
-
-  #tellRetry(waitMs: number, code: number): void {
-    const { listeners, name: client } = this.loop;
-    if (!listeners.has("retryScheduled")) return;
-    const attempt = (this.#before?.attempt ?? 0) + 1;
-    const why = WHYS[code]!;
-    const kind = this.#last?.failure.kind;
-    const retryAfterUsed = why === "retry_after";
-    listeners.emit("retryScheduled", { client, attempt, waitMs, why, retryAfterUsed, kind });
-  }
-
-  #tellEnd(decision: Decision, error: unknown): void {
-    const { listeners, name: client } = this.loop;
-    const { reason, attempts, lastKind: kind } = decision;
-    const isOwn = REASONS.indexOf(reason) >= OWN;
-    if (isOwn && listeners.has("refused")) {
-      listeners.emit("refused", { client, kind: reason, attempts, error });
-    } else if (!isOwn && listeners.has("callFailed")) {
-      listeners.emit("callFailed", { client, reason, attempts, kind, error });
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** From errors and responses to failures. @module */
 
 import { byCode } from "./codes.ts";
-import { BusinessError, HttpError, isRefused } from "./errors.ts";
+import { BusinessError, isHttpError, isRefused } from "./errors.ts";
 import type { Failure } from "./failure.ts";
 import { KINDS, SAFETIES, type Kind, type Safety } from "./names.ts";
 import { core } from "./core.ts";
@@ -105,7 +105,7 @@ function recognise(error: unknown): Failure | undefined {
   if (isRefused(error)) {
     return error.code === "closed" ? undefined : { kind: error.code, cause: error };
   }
-  if (error instanceof HttpError) {
+  if (isHttpError(error)) {
     const { status, retryAfterMs } = error;
     const kind = kindOfStatus(0, status, retryAfterMs, 0);
     return kind === "success" ? undefined : byStatus(kind, status, retryAfterMs, error);

@@ -14,6 +14,7 @@ import type { Safety } from "./names.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { safetyCode } from "./safety.ts";
 import { takeStats, type Stats } from "./stats.ts";
+import { tellChange } from "./tell.ts";
 
 /** What one call may say for itself. */
 export interface CallOptions {
@@ -168,7 +169,7 @@ export class ResilientClient {
     const loop = this.#open();
     core().control(loop.handle, loop.now(), order);
     const change = loop.note(cells());
-    if (change) loop.listeners.emit("circuitChanged", change);
+    tellChange(loop, change);
     loop.poll();
   }
 }

@@ -9,7 +9,7 @@ import {
   isUnclassified,
   kindOfStatus,
 } from "./classify.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError, isHttpError } from "./errors.ts";
 import type { Failure } from "./failure.ts";
 import type { Loop } from "./loop.ts";
 import { kindCode } from "./names.ts";
@@ -40,7 +40,7 @@ export function endedByResponse(loop: Loop, wants: Wants, response: Response): E
 /** What an error is that an operation ended with. */
 export function endedByError(loop: Loop, wants: Wants, trial: Trial, error: unknown): Ended {
   if (trial.isOurFault) return { failure: { kind: "client", status: 0, cause: error }, error };
-  if (error instanceof HttpError) return endedByHttpError(loop, wants, error);
+  if (isHttpError(error)) return endedByHttpError(loop, wants, error);
   const failure = classifyError(error);
   if (!isUnclassified(failure)) return { failure, error };
   if (trial.isParsing) return { failure: { kind: "contract", cause: error }, error };

@@ -39,7 +39,8 @@ Object.defineProperty(StormproofError.prototype, BRAND, { value: true });
 
 /** Is this a refusal by stormproof, whichever copy of the package made it? */
 export function isRefused(error: unknown): error is StormproofError {
-  return typeof error === "object" && error !== null && (error as { [BRAND]?: unknown })[BRAND] === true;
+  if (typeof error !== "object" || error === null) return false;
+  return (error as { [BRAND]?: unknown })[BRAND] === true;
 }
 
 /** A policy that no client is built from. */
@@ -97,6 +98,16 @@ export class HttpError extends Error {
     this.status = status;
     this.retryAfterMs = retryAfterMs;
     this.response = response;
+  }
+}
+
+/** Also one of another copy of the package, or of somebody else's class of the same make. */
+export function isHttpError(error: unknown): error is HttpError {
+  try {
+    const { name, status } = error as HttpError;
+    return name === "HttpError" && typeof status === "number";
+  } catch {
+    return false;
   }
 }
 

@@ -26,7 +26,7 @@ export type Transient =
 export type Permanent =
   /** The request was at fault. Status 0: it was never sent (an invalid URL). */
   | { readonly kind: "client"; readonly status: number; readonly cause: unknown }
-  /** A refusal of the dependency's own domain; code `unclassified`: no rule recognises the error. */
+  /** A refusal of the dependency's own domain. Code `unclassified`: no rule knows the error. */
   | { readonly kind: "business"; readonly code: string; readonly cause: unknown }
   /** The answer arrived whole and could not be understood. */
   | { readonly kind: "contract"; readonly cause: unknown };

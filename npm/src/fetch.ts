@@ -125,7 +125,8 @@ async function send(
     const own = headersFor(headers, propagate, type, trial);
     const doFetch = loop.host.fetch ?? fetch;
     const { signal } = trial;
-    return await doFetch(input, { ...referrerOf(input), ...init, headers: own, body: body!, signal });
+    const given = { ...referrerOf(input), ...init, headers: own, body: body!, signal };
+    return await doFetch(input, given);
   } catch (error) {
     trial.isOurFault = isOurFault(error, input);
     throw error;

@@ -5,11 +5,12 @@ import type { Trial } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { isResponse } from "./classify.ts";
 import { cells, core, type Core } from "./core.ts";
-import { Listeners, type Events, type ListenerErrorHook } from "./events.ts";
+import { Listeners, type ListenerErrorHook } from "./events.ts";
 import type { Failure } from "./failure.ts";
 import { CAUSES, CIRCUITS, kindCode } from "./names.ts";
 import { buildEngine, type Policy } from "./policy.ts";
 import { release } from "./release.ts";
+import type { Change } from "./tell.ts";
 
 /** What the host of a client brings along. None of it belongs to the policy document. */
 export interface HostOptions {
@@ -27,7 +28,7 @@ export interface HostOptions {
   readonly seed?: ArrayLike<number>;
   /** Says what an error is that no rule recognises; nothing leaves it unrecognised. */
   readonly classify?: (error: unknown) => Failure | undefined;
-  /** Whether an error that no rule recognises may pass (a `network` failure that was perhaps sent). */
+  /** Whether an error that no rule recognises may pass: a `network` failure, perhaps sent. */
   readonly shouldRetry?: (error: unknown, attempt: number) => boolean;
   /** Takes what a listener threw. Default: `console.error`. */
   readonly onListenerError?: ListenerErrorHook;
@@ -82,7 +83,7 @@ export class Loop implements Timing, Sleeper {
   }
 
   /** Takes from a step what concerns no call: when to poll. Calls no listener. */
-  note(buffer: Float64Array): Events["circuitChanged"] | undefined {
+  note(buffer: Float64Array): Change {
     const pollAt = buffer[2]!;
     if (pollAt !== this.until) this.#pollAt(pollAt);
     const from = buffer[5]!;

@@ -99,7 +99,7 @@ export interface BreakerPolicy {
   readonly openGrowth?: number;
   /** The longest that a growing open time gets. Default 10 × `openDurationMs`. */
   readonly openCapMs?: number | null;
-  /** Whether the Retry-After of the answer that opens it lengthens the open time. Default `true`. */
+  /** Whether the Retry-After of the answer that opens it lengthens that. Default `true`. */
   readonly honorRetryAfter?: boolean;
   /** How many probes a half-open circuit lets go at once. Default 1. */
   readonly probes?: number;

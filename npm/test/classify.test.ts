@@ -144,6 +144,7 @@ test("timeouts by name, aborts, and what operations throw (C5, C8)", () => {
     [new HttpError(503), "server"],
     [new HttpError(404), "client"],
     [new HttpError(429, 2_000), "throttled"],
+    [Object.assign(new Error("HTTP 503"), { name: "HttpError", status: 503 }), "server"],
     [new BusinessError("declined"), "business declined"],
     [new TypeError("x is not a function"), "business unclassified"],
     [new SyntaxError("Unexpected token"), "business unclassified"],
