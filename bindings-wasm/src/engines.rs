@@ -53,7 +53,7 @@ impl Pool {
 }
 
 /// Builds an engine from the drafted policy, whose draft ends with it. The step buffer holds the
-/// seed: four words of 64 random bits, each as two numbers, the high half first.
+/// seed: eight random numbers of 32 bits.
 ///
 /// Answers its handle. 0: the policy is wrong; the step buffer begins with the number of the error
 /// code and the lengths of field, value and allowed, which stand in the text buffer one after the
@@ -73,6 +73,18 @@ pub fn engine_new() -> u32 {
             }
         }
     })
+}
+
+/// Draws the engine's random words from this seed from now on, as a Python host does that is given
+/// the same number. For tests and replays.
+#[wasm_bindgen]
+pub fn reseed(handle: u32, high: u32, low: u32) {
+    let seed = u64::from(high) << 32 | u64::from(low);
+    buffers::with(|buffers| {
+        if let Some(host) = buffers.engines.host(handle) {
+            host.words = Xoshiro256PlusPlus::seed_from_u64(seed);
+        }
+    });
 }
 
 /// Gives an engine back. Its handle names nothing from now on.

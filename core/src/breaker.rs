@@ -461,7 +461,7 @@ impl CircuitBreaker {
     }
 
     /// The end of the earliest lease if every probe slot is taken at `now`.
-    fn earliest_full_lease(&self, leases: &Vec<Instant>, now: Instant) -> Option<Instant> {
+    fn earliest_full_lease(&self, leases: &[Instant], now: Instant) -> Option<Instant> {
         // Leases are equally long, so they end in the order in which they were given.
         let ended = leases.partition_point(|lease| *lease <= now);
         (leases.len() - ended >= self.config.probes).then(|| leases[ended])

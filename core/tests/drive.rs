@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use stormproof::drive::{CallError, Client};
+use stormproof::drive::{Answer, CallError, Client};
 use stormproof::policy::Section;
 use stormproof::step::Kind;
 use stormproof::time::Instant;
@@ -91,7 +91,9 @@ mod threads {
             },
             |response| client.classify(*response.as_ref().unwrap(), None, &Request::default()),
         );
-        assert_eq!((response.unwrap(), tries), (503, 2));
+        let response = response.unwrap();
+        assert_eq!((response.value, tries), (503, 2));
+        assert_eq!(response.decision.reason, Reason::AttemptsExhausted);
     }
 }
 
@@ -109,7 +111,7 @@ mod tasks {
         result
     }
 
-    fn reason<T>(result: Result<T, CallError<Kind>>) -> Reason {
+    fn reason<T>(result: Result<Answer<T>, CallError<Kind>>) -> Reason {
         result.err().expect("the call has failed").decision.reason
     }
 
@@ -127,7 +129,7 @@ mod tasks {
                 verdict,
             )
             .await;
-        assert_eq!(result.unwrap(), 3);
+        assert_eq!(result.unwrap().value, 3);
         assert_eq!(begun.elapsed().as_millis(), 300);
     }
 
@@ -181,7 +183,7 @@ mod tasks {
             assert_eq!((snapshot.running, snapshot.queued), (0, 0), "after {patience} ms");
         }
         let healthy = client.call(Request::default(), sleep, |_| after(1, Ok(7)), verdict).await;
-        assert_eq!(healthy.unwrap(), 7);
+        assert_eq!(healthy.unwrap().value, 7);
     }
 
     #[tokio::test(start_paused = true)]

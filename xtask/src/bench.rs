@@ -23,11 +23,7 @@ pub fn run(_: &[String]) -> Result<()> {
         ),
     }
     build::npm::build()?;
-    process::run(
-        Command::new("node")
-            .current_dir(workspace::path("npm"))
-            .arg("scripts/size.mjs"),
-    )
+    process::run(Command::new("node").current_dir(workspace::path("npm")).arg("scripts/size.mjs"))
 }
 
 fn cargo() -> Command {

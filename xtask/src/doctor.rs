@@ -17,10 +17,7 @@ pub struct Missing {
 impl Missing {
     /// `what` is missing; `remedy` says how to get it.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { what: what.into(), remedy: remedy.into() }
     }
 }
 
@@ -62,11 +59,8 @@ pub fn node() -> Result<String> {
     let Ok(version) = process::read(Command::new("node").arg("--version")) else {
         bail!(Missing::new("node", remedy));
     };
-    let major = version
-        .trim_start_matches('v')
-        .split('.')
-        .next()
-        .and_then(|n| n.parse::<u32>().ok());
+    let major =
+        version.trim_start_matches('v').split('.').next().and_then(|n| n.parse::<u32>().ok());
     if major.is_none_or(|major| major < 20) {
         bail!(Missing::new(format!("node 20 (here is {version})"), remedy));
     }
@@ -89,20 +83,9 @@ pub fn python() -> Result<Python> {
     let remedy = "install Python 3.10 or newer with its venv module from https://www.python.org (Debian, Ubuntu: apt-get install python3 python3-venv)";
     let probe =
         "import sys, venv, ensurepip; assert sys.version_info >= (3, 10); print(sys.version)";
-    for program in [
-        "python3",
-        "python3.13",
-        "python3.12",
-        "python3.11",
-        "python3.10",
-        "python",
-    ] {
+    for program in ["python3", "python3.13", "python3.12", "python3.11", "python3.10", "python"] {
         if let Ok(version) = process::read(Command::new(program).args(["-c", probe])) {
-            let version = version
-                .split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .to_owned();
+            let version = version.split_whitespace().next().unwrap_or_default().to_owned();
             return Ok(Python { program, version });
         }
     }
@@ -112,24 +95,14 @@ pub fn python() -> Result<Python> {
 /// The Rust target, which is installed when rustup can do it.
 pub fn target(name: &str) -> Result<String> {
     let sysroot = process::read(
-        Command::new("rustc")
-            .current_dir(workspace::root())
-            .args(["--print", "sysroot"]),
+        Command::new("rustc").current_dir(workspace::root()).args(["--print", "sysroot"]),
     )?;
-    let library = std::path::Path::new(&sysroot)
-        .join("lib/rustlib")
-        .join(name)
-        .join("lib");
+    let library = std::path::Path::new(&sysroot).join("lib/rustlib").join(name).join("lib");
     if !library.is_dir() {
         let mut rustup = Command::new("rustup");
-        rustup
-            .current_dir(workspace::root())
-            .args(["target", "add", name]);
+        rustup.current_dir(workspace::root()).args(["target", "add", name]);
         if process::run(&mut rustup).is_err() || !library.is_dir() {
-            bail!(Missing::new(
-                format!("Rust target {name}"),
-                format!("rustup target add {name}")
-            ));
+            bail!(Missing::new(format!("Rust target {name}"), format!("rustup target add {name}")));
         }
     }
     Ok(format!("target {name}"))

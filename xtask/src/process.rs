@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -12,6 +12,9 @@ use signal_hook::iterator::Signals;
 
 /// Group of the child that runs now, 0 for none.
 static RUNNING: AtomicI32 = AtomicI32::new(0);
+
+/// A signal has come and its thread is ending the process.
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Runs a command whose output goes to the terminal.
 pub fn run(command: &mut Command) -> Result<()> {
@@ -49,6 +52,7 @@ pub fn stop_children_on_signals() {
         Signals::new([SIGHUP, SIGINT, SIGTERM]).expect("these signals can be handled");
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            ENDING.store(true, Ordering::SeqCst);
             if let Some(group) = Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
                 let _ = kill_process_group(group, Signal::KILL);
             }
@@ -91,6 +95,10 @@ fn finish(mut group: Group, command: &Command) -> Result<()> {
         if error != rustix::io::Errno::INTR {
             return Err(error).context("cannot wait for a child");
         }
+    }
+    while ENDING.load(Ordering::SeqCst) {
+        // The exit code is the signal's to give, not that of the child which it has killed.
+        std::thread::park();
     }
     let _ = kill_process_group(group.pid, Signal::KILL);
     let status = group.child.wait()?;
@@ -137,11 +145,7 @@ fn words(command: &Command) -> String {
         })
         .collect();
     words.push(program(command));
-    words.extend(
-        command
-            .get_args()
-            .map(|word| quoted(&word.to_string_lossy())),
-    );
+    words.extend(command.get_args().map(|word| quoted(&word.to_string_lossy())));
     words.join(" ")
 }
 

@@ -31,12 +31,7 @@ impl Step<'_> {
         let stamp = folder.join(self.name);
         let hash = self.hash()?;
         let done = fs::read_to_string(&stamp).is_ok_and(|text| text == hash);
-        if done
-            && self
-                .outputs
-                .iter()
-                .all(|path| workspace::path(path).exists())
-        {
+        if done && self.outputs.iter().all(|path| workspace::path(path).exists()) {
             println!("{}: up to date", self.name);
             return Ok(());
         }
@@ -88,9 +83,7 @@ fn add(path: &Path, hasher: &mut DefaultHasher) -> Result<()> {
             add(entry, hasher)?;
         }
     } else if path.exists() {
-        fs::read(path)
-            .with_context(|| format!("cannot read {}", path.display()))?
-            .hash(hasher);
+        fs::read(path).with_context(|| format!("cannot read {}", path.display()))?.hash(hasher);
     }
     Ok(())
 }

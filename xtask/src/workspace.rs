@@ -60,8 +60,7 @@ mod tests {
     fn python_takes_its_version_from_cargo() {
         let text = std::fs::read_to_string(path("bindings-python/pyproject.toml")).unwrap();
         assert!(
-            text.lines()
-                .any(|line| line.starts_with("dynamic") && line.contains("\"version\""))
+            text.lines().any(|line| line.starts_with("dynamic") && line.contains("\"version\""))
         );
         assert!(!text.lines().any(|line| line.starts_with("version")));
     }
@@ -72,20 +71,14 @@ mod tests {
         assert!(package.get("dependencies").is_none());
         for (name, version) in package["devDependencies"].as_object().unwrap() {
             let version = version.as_str().unwrap();
-            assert!(
-                version.starts_with(|c: char| c.is_ascii_digit()),
-                "{name} {version}"
-            );
+            assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{name} {version}");
         }
     }
 
     #[test]
     fn python_tools_are_pinned() {
         let text = std::fs::read_to_string(path("tests/requirements.txt")).unwrap();
-        for line in text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             assert!(line.contains("=="), "{line}");
         }
     }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{Attempt, CallError, Client, DROPPED, ended};
+use super::{Answer, Attempt, CallError, Client, DROPPED, ended};
 use crate::step::{Action, CallId, Event, Outcome, Request, Step};
 use crate::time::Instant;
 
@@ -11,7 +11,8 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
     ///
     /// A thread cannot be cut: `operation` is told how long it may take, and a result that comes
     /// later counts all the same. `classify` says what a result is. The last result is handed back
-    /// unchanged, also one that is `Ok` and was classified as a failure (an HTTP response).
+    /// unchanged, also one that is `Ok` and was classified as a failure (an HTTP response): the
+    /// decision beside it tells.
     ///
     /// # Errors
     ///
@@ -22,7 +23,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
         sleep: impl Fn(Duration),
         mut operation: impl FnMut(Attempt) -> Result<T, E>,
         classify: impl Fn(&Result<T, E>) -> Outcome,
-    ) -> Result<T, CallError<E>> {
+    ) -> Result<Answer<T>, CallError<E>> {
         let mut step = self.start(request);
         let mut last = None;
         loop {

@@ -5,7 +5,7 @@ use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
 
-use super::{Attempt, CallError, Client, DROPPED, ended};
+use super::{Answer, Attempt, CallError, Client, DROPPED, ended};
 use crate::step::{Action, CallId, Event, Outcome, Request, Step};
 use crate::time::{Instant, soonest};
 
@@ -26,7 +26,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
         sleep: impl Fn(Duration) -> Sleep,
         mut operation: impl FnMut(Attempt) -> Running,
         classify: impl Fn(&Result<T, E>) -> Outcome,
-    ) -> Result<T, CallError<E>> {
+    ) -> Result<Answer<T>, CallError<E>> {
         let mut step = self.start(request);
         let mut guard = Guard { client: self, call: None, attempts: false };
         let mut last = None;

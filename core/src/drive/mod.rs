@@ -24,7 +24,7 @@
 //!         Err(_) => Outcome::of(Kind::Server).with_status(503),
 //!     },
 //! );
-//! assert_eq!(paid.unwrap(), "paid");
+//! assert_eq!(paid.unwrap().value, "paid");
 //! # Ok::<(), stormproof::PolicyError>(())
 //! ```
 
@@ -73,6 +73,15 @@ pub struct Attempt {
     pub number: u32,
     /// How long the attempt may take; `None`: as long as it likes.
     pub time_left: Option<Duration>,
+}
+
+/// What a call ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<T> {
+    /// What the operation answered last; not a success where the decision says so.
+    pub value: T,
+    /// Why the call ended, with the numbers behind it.
+    pub decision: Decision,
 }
 
 /// Why a call has no value.
@@ -193,9 +202,9 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
 }
 
 /// The end of a call: what its operation answered last stands, unless stormproof itself ended it.
-fn ended<T, E>(decision: Decision, last: Option<Result<T, E>>) -> Result<T, CallError<E>> {
+fn ended<T, E>(decision: Decision, last: Option<Result<T, E>>) -> Result<Answer<T>, CallError<E>> {
     match last {
-        Some(Ok(value)) if !decision.is_own_error() => Ok(value),
+        Some(Ok(value)) if !decision.is_own_error() => Ok(Answer { value, decision }),
         Some(Err(error)) => Err(CallError { error: Some(error), decision }),
         Some(Ok(_)) | None => Err(CallError { error: None, decision }),
     }

@@ -18,11 +18,12 @@ pub fn install() -> Result<()> {
         outputs: &["npm/node_modules/.package-lock.json"],
     };
     step.run(|| {
-        process::run(
-            Command::new("npm")
-                .current_dir(workspace::path("npm"))
-                .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]),
-        )
+        process::run(Command::new("npm").current_dir(workspace::path("npm")).args([
+            "ci",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+        ]))
     })
 }
 
@@ -51,20 +52,12 @@ pub fn build() -> Result<()> {
     };
     step.run(|| {
         let folder = workspace::path("npm");
-        process::run(
-            Command::new("node")
-                .current_dir(&folder)
-                .arg("scripts/bundle.mjs"),
-        )?;
+        process::run(Command::new("node").current_dir(&folder).arg("scripts/bundle.mjs"))?;
         process::run(
             Command::new(workspace::npm_program("tsc"))
                 .current_dir(&folder)
                 .args(["--project", "tsconfig.build.json"]),
         )?;
-        process::run(
-            Command::new("node")
-                .current_dir(&folder)
-                .arg("scripts/declarations.mjs"),
-        )
+        process::run(Command::new("node").current_dir(&folder).arg("scripts/declarations.mjs"))
     })
 }

@@ -27,17 +27,10 @@ pub fn tarball() -> Result<PathBuf> {
         let entry = entry?;
         fs::copy(entry.path(), staged.join("dist").join(entry.file_name()))?;
     }
-    fs::copy(
-        workspace::path("npm/package.json"),
-        staged.join("package.json"),
-    )?;
+    fs::copy(workspace::path("npm/package.json"), staged.join("package.json"))?;
     for text in ["LICENSE-MIT", "LICENSE-APACHE", "README.md"] {
         let own = workspace::path("npm").join(text);
-        let source = if own.exists() {
-            own
-        } else {
-            workspace::path(text)
-        };
+        let source = if own.exists() { own } else { workspace::path(text) };
         if source.exists() {
             fs::copy(source, staged.join(text))?;
         }
@@ -55,11 +48,7 @@ pub fn wheel() -> Result<PathBuf> {
     python::install()?;
     let packages = folder()?;
     remove(&packages, ".whl")?;
-    process::run(
-        python::maturin("build")
-            .args(["--release", "--out"])
-            .arg(&packages),
-    )?;
+    process::run(python::maturin("build").args(["--release", "--out"]).arg(&packages))?;
     find(&packages, ".whl")
 }
 
@@ -95,7 +84,5 @@ fn find(folder: &PathBuf, ending: &str) -> Result<PathBuf> {
     if files.len() > 1 {
         bail!("{} files end in {ending}", files.len());
     }
-    files
-        .pop()
-        .with_context(|| format!("no file ends in {ending}"))
+    files.pop().with_context(|| format!("no file ends in {ending}"))
 }

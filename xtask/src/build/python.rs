@@ -15,12 +15,8 @@ const INSTALLED: &str = ".venv/stormproof-is-installed";
 pub fn install() -> Result<()> {
     let python = doctor::python()?;
     let facts = [python.program, &python.version];
-    let environment = Step {
-        name: "venv",
-        inputs: &[],
-        facts: &facts,
-        outputs: &[".venv/bin/python"],
-    };
+    let environment =
+        Step { name: "venv", inputs: &[], facts: &facts, outputs: &[".venv/bin/python"] };
     environment.run(|| {
         process::run(
             Command::new(python.program)
@@ -36,17 +32,15 @@ pub fn install() -> Result<()> {
     };
     packages.run(|| {
         process::run(
-            Command::new(workspace::venv_program("python"))
-                .current_dir(workspace::root())
-                .args([
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "--requirement",
-                    "tests/requirements.txt",
-                ]),
+            Command::new(workspace::venv_program("python")).current_dir(workspace::root()).args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--requirement",
+                "tests/requirements.txt",
+            ]),
         )
     })
 }

@@ -95,18 +95,12 @@ fn work() -> Result<()> {
     fs::write(workspace::path(MODULE), &bytes)?;
     fs::create_dir_all(workspace::path("npm/src"))?;
     fs::write(workspace::path(BYTES), typescript(&bytes))?;
-    println!(
-        "{MODULE}: {} bytes, 0 imports, exports {}",
-        bytes.len(),
-        surface.exports.join(" ")
-    );
+    println!("{MODULE}: {} bytes, 0 imports, exports {}", bytes.len(), surface.exports.join(" "));
     Ok(())
 }
 
 fn bindgen(folder: &Path) -> Result<()> {
-    let module = workspace::target()
-        .join(TARGET)
-        .join("wasm/stormproof_wasm.wasm");
+    let module = workspace::target().join(TARGET).join("wasm/stormproof_wasm.wasm");
     let mut bindgen = Bindgen::new();
     bindgen
         .input_path(&module)
@@ -115,9 +109,7 @@ fn bindgen(folder: &Path) -> Result<()> {
         .remove_name_section(true)
         .remove_producers_section(true);
     bindgen.bundler(true)?;
-    bindgen
-        .generate(folder)
-        .with_context(|| format!("wasm-bindgen on {}", module.display()))
+    bindgen.generate(folder).with_context(|| format!("wasm-bindgen on {}", module.display()))
 }
 
 /// Drops the glue of wasm-bindgen, which numbers do not need, and optimises the rest.
@@ -128,23 +120,13 @@ fn shrink(folder: &Path) -> Result<()> {
     fs::write(&graph, Surface::of(&fs::read(&bound)?)?.graph())?;
 
     let mut metadce = Command::new(workspace::npm_program("wasm-metadce"));
-    metadce
-        .args(FEATURES)
-        .arg(&bound)
-        .arg("--graph-file")
-        .arg(&graph)
-        .arg("-o")
-        .arg(&kept);
+    metadce.args(FEATURES).arg(&bound).arg("--graph-file").arg(&graph).arg("-o").arg(&kept);
     // It lists every function that it removed.
     process::read(&mut metadce)?;
 
     let mut optimise = Command::new(workspace::npm_program("wasm-opt"));
     optimise.arg("-O3").args(FEATURES);
-    optimise.args([
-        "--strip-debug",
-        "--strip-producers",
-        "--strip-target-features",
-    ]);
+    optimise.args(["--strip-debug", "--strip-producers", "--strip-target-features"]);
     optimise.arg(&kept).arg("-o").arg(folder.join("core.wasm"));
     process::run(&mut optimise)
 }
@@ -164,9 +146,7 @@ impl Surface {
                 Payload::ImportSection(section) => {
                     for import in section.into_imports() {
                         let import = import?;
-                        surface
-                            .imports
-                            .push(format!("{}.{}", import.module, import.name));
+                        surface.imports.push(format!("{}.{}", import.module, import.name));
                     }
                 }
                 Payload::ExportSection(section) => {
@@ -183,16 +163,10 @@ impl Surface {
     /// Our own exports and the memory, from which the host reads step buffers, as the roots of `wasm-metadce`.
     /// Names with two underscores belong to wasm-bindgen.
     fn graph(&self) -> String {
-        let kept: Vec<&String> = self
-            .exports
-            .iter()
-            .filter(|name| !name.starts_with("__"))
-            .collect();
+        let kept: Vec<&String> =
+            self.exports.iter().filter(|name| !name.starts_with("__")).collect();
         let mut nodes = vec![json!({ "name": "root", "root": true, "reaches": kept })];
-        nodes.extend(
-            kept.iter()
-                .map(|name| json!({ "name": name, "export": name })),
-        );
+        nodes.extend(kept.iter().map(|name| json!({ "name": name, "export": name })));
         json!(nodes).to_string()
     }
 }

@@ -52,7 +52,7 @@ impl Dependency {
         observe: impl Fn(&Outcome),
     ) -> Result<String, CallError<Problem>> {
         let request = Request::default();
-        self.client.call_blocking(
+        let answer = self.client.call_blocking(
             request,
             sleep,
             |attempt| self.http.get(path, attempt.time_left),
@@ -61,7 +61,8 @@ impl Dependency {
                 observe(&outcome);
                 outcome
             },
-        )
+        )?;
+        Ok(answer.value)
     }
 
     /// How the client stands.
