@@ -53,6 +53,7 @@ pub const STEPS: &[Step] = &[
     quick("pytest", "tests of the Python package", pytest).with_vectors_of("python"),
     full("npm-package", "the packed npm package runs in an empty project", packages::npm),
     full("wheel", "the wheel runs in an empty environment, the sdist builds", packages::python),
+    full("demo", "the demo shows the storm and loses no call, also when the server dies", demo),
 ];
 
 const WASM: &str = "wasm32-unknown-unknown";
@@ -190,6 +191,10 @@ fn pytest() -> Result<String> {
         .args(["--config-file=bindings-python/pyproject.toml", "--rootdir=.", "--capture=no"])
         .args(folders);
     process::tee(&mut pytest)
+}
+
+fn demo() -> Result<String> {
+    silent(crate::demo::run(&["--quick".into(), "--check".into()]))
 }
 
 fn cargo() -> Command {
