@@ -26,8 +26,7 @@ SECTIONS = {
     "propagate": "Propagate",
 }
 CAN_BE_OFF = ("retry", "breaker", "budget", "bulkhead")
-PRESETS = ("default", "article", "ephemeral", "interactive", "background", "payment")
-CLASSES = ("success", "transient", "throttled", "permanent")
+PRESETS, CLASSES = _core.known_names()
 TYPES = {
     "count": "int",
     "span": "Seconds",
@@ -52,7 +51,7 @@ class Section:
 '''
 
 
-def literal(names: tuple[str, ...] | list[str]) -> str:
+def literal(names: list[str]) -> str:
     return f"Literal[{', '.join(map(repr, names))}]".replace("'", '"')
 
 

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -49,6 +50,10 @@ impl Caller {
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(OnceLock::new())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.0.get().map_or(Ok(()), |binding| visit.call(&binding.host))
     }
 
     /// Ties the caller to its host. Spans are nanoseconds, the deadline is an instant of

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyMapping, PyType};
@@ -71,6 +72,19 @@ impl Host {
             listening: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A lock that is held is held by somebody who uses the host.
+        let Ok(inner) = self.inner.try_lock() else {
+            return Ok(());
+        };
+        inner.plain.iter().flatten().try_for_each(|class| visit.call(class))
+    }
+
+    fn __clear__(&self) {
+        let plain = self.inner.try_lock().map(|mut inner| std::mem::take(&mut inner.plain));
+        drop(plain);
     }
 
     /// What the dependency is called.

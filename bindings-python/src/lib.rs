@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use crate::host::Host;
     #[pymodule_export]
-    use crate::policy::knobs;
+    use crate::policy::{knobs, known_names};
     #[pymodule_export]
     use crate::stats::Stats;
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! From the values that Python gives to the core's policy.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -7,8 +8,9 @@ use pyo3::types::{
     PyBool, PyDelta, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMapping, PySet, PyString,
     PyTuple,
 };
+use stormproof::classify::StatusClass;
 use stormproof::policy::{Given, Knob, Setting, TimeUnit};
-use stormproof::{ErrorCode, Policy, PolicyError};
+use stormproof::{ErrorCode, Policy, PolicyError, Preset};
 
 use crate::fault;
 use crate::spelling;
@@ -70,7 +72,7 @@ impl Walk {
             return Ok(());
         };
         if let Ok(fields) = value.cast::<PyMapping>() {
-            self.policy.set(known, Given::Object);
+            self.policy.set(&known, Given::Object);
             if depth < MAX_DEPTH {
                 self.object(fields, path, depth)?;
             }
@@ -78,17 +80,17 @@ impl Walk {
         }
         if known.starts_with("classify.") && is_list(value) {
             for member in value.try_iter()? {
-                self.plain(known, &member?);
+                self.plain(&known, &member?);
             }
             return Ok(());
         }
-        self.plain(known, value);
+        self.plain(&known, value);
         Ok(())
     }
 
-    fn known<'a>(&self, path: &'a str) -> Option<&'a str> {
+    fn known<'a>(&self, path: &'a str) -> Option<Cow<'a, str>> {
         match self.spelling {
-            Spelling::Document => Some(path),
+            Spelling::Document => Some(path.into()),
             Spelling::Python => spelling::document_path(path),
         }
     }
@@ -180,6 +182,12 @@ pub fn knobs(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         rows.append(entry)?;
     }
     Ok(rows)
+}
+
+/// The names of presets and of the classes that a status can have.
+#[pyfunction]
+pub fn known_names() -> (&'static [&'static str], &'static [&'static str]) {
+    (Preset::NAMES, StatusClass::NAMES)
 }
 
 fn takes(domain: stormproof::policy::Domain) -> &'static str {

@@ -1,29 +1,25 @@
 //! Python's spelling of the policy document: `retry.baseMs` is `retry.base`, in seconds.
 
+use std::borrow::Cow;
+
+use stormproof::classify::StatusClass;
 use stormproof::policy::{Domain, Knob, Section};
 
-/// A group of knobs or a list that is no knob itself.
-const OTHERS: &[&str] = &[
-    "preset",
-    "classify",
-    "classify.success",
-    "classify.transient",
-    "classify.throttled",
-    "classify.permanent",
-];
-
-/// Every path of the document: knobs, their groups, and the rest.
-fn paths() -> impl Iterator<Item = (&'static str, String)> {
+/// Every path of the document with Python's name of it: knobs, their groups, and the rest.
+fn paths() -> impl Iterator<Item = (Cow<'static, str>, String)> {
     let knobs = Knob::ALL.iter().map(|knob| knob.row().path);
     let groups = knobs.clone().filter_map(|path| path.split_once('.').map(|(group, _)| group));
     let sections = Section::ALL.iter().map(|section| section.path());
-    knobs
-        .map(|path| (path, of_knob(path)))
-        .chain(groups.chain(sections).chain(OTHERS.iter().copied()).map(|path| (path, snake(path))))
+    let lists = StatusClass::NAMES.iter().map(|name| format!("classify.{name}").into());
+    let fixed = knobs.chain(groups).chain(sections).chain(["preset", "classify"]);
+    fixed.map(Cow::Borrowed).chain(lists).map(|path| {
+        let python = python_path(&path);
+        (path, python)
+    })
 }
 
 /// Where in the document a Python path lies.
-pub fn document_path(python: &str) -> Option<&'static str> {
+pub fn document_path(python: &str) -> Option<Cow<'static, str>> {
     paths().find(|(_, spelled)| spelled == python).map(|(path, _)| path)
 }
 

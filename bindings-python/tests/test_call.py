@@ -103,6 +103,11 @@ def test_unclassified_errors_are_not_retried_unless_named() -> None:
     assert operation.calls == 1
     assert client(on=ValueError).call(Flaky(ValueError("x"))) == "ok"
     assert client(on=(KeyError, ValueError)).call(Flaky(ValueError("x"))) == "ok"
+    broken = client(on=lambda error: 1 / 0)  # type: ignore[arg-type, return-value]
+    assert isinstance(broken.execute(Flaky(ValueError("x"))).error, ValueError)
+    for nonsense in (3, "x", (int,), [ValueError]):
+        with pytest.raises(TypeError):
+            client(on=nonsense)
     assert client(on=lambda error: "x" in str(error)).call(Flaky(ValueError("x"))) == "ok"
 
 
@@ -326,6 +331,8 @@ def test_keys() -> None:
     assert keys[0] == keys[1] != keys[2] == keys[3]
     one.with_options(idempotency_key="order-17").call(operation)
     assert keys[4:] == ["order-17", "order-17"]
+    keyed.with_options(timeout=5).call(operation)
+    assert keys[6] == keys[7] is not None
     for nonsense in ("", "two words", "ü", "x" * 256):
         with pytest.raises(ValueError):
             one.with_options(idempotency_key=nonsense)
@@ -512,6 +519,23 @@ def test_errors_are_freed_at_once() -> None:
 
 def raise_new(kind: type[Exception]) -> None:
     raise kind("x")
+
+
+def test_a_client_and_what_it_called_can_be_freed() -> None:
+    def make() -> weakref.ref[Any]:
+        one = client()
+
+        class Answer:
+            def again(self) -> Any:
+                return one.call(Answer)
+
+        one.call(Answer)
+        one.on("call_failed", lambda event: print(one))
+        return weakref.ref(one)
+
+    found = make()
+    gc.collect()
+    assert found() is None
 
 
 def test_seeds() -> None:

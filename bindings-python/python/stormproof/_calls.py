@@ -31,6 +31,7 @@ class Calls(Caller):
     """
 
     _dependency: Dependency
+    _given: dict[str, Any] = {}
 
     async def acall(
         self, operation: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs
@@ -81,7 +82,7 @@ class Calls(Caller):
         timeout: Seconds | None = None,
         deadline: float | None = None,
     ) -> CallOptions:
-        """The same client for calls with options. What is left out is as the client has it.
+        """The same client for calls with options. What is left out is as it was.
 
         `safety` says whether the operation may be repeated; `idempotency_key` is the key of each
         call and implies `keyed` (`keyed` alone draws a key for each call). `timeout` is the time
@@ -90,13 +91,14 @@ class Calls(Caller):
         """
         from ._client import CallOptions
 
-        return CallOptions(
-            self._dependency,
-            safety=safety,
-            idempotency_key=idempotency_key,
-            timeout=timeout,
-            deadline=deadline,
-        )
+        given = {
+            "safety": safety,
+            "idempotency_key": idempotency_key,
+            "timeout": timeout,
+            "deadline": deadline,
+        }
+        named = {name: value for name, value in given.items() if value is not None}
+        return CallOptions(self._dependency, {**self._given, **named})
 
     @overload
     def __call__(self, operation: Callable[P, T], /) -> Callable[P, T]: ...

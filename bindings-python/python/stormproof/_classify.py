@@ -171,7 +171,13 @@ def response_status(cls: type) -> str | None:
 def _says_yes(on: On, error: Exception) -> bool:
     if isinstance(on, (type, tuple)):
         return isinstance(error, on)
-    return bool(on(error))
+    try:
+        return bool(on(error))
+    except Exception:  # The caller is to see what the dependency did, not this.
+        import logging
+
+        logging.getLogger("stormproof").exception("`on` raised for %r", error)
+        return False
 
 
 def _read_chain(error: Exception) -> Classification | tuple[int, int | None] | None:

@@ -13,13 +13,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
+    from typing import Any
     from typing_extensions import Self, Unpack
 
     from ._core import Decision
     from ._dependency import On
     from ._events import EventName, Listener
     from ._policy import PolicyFields
-    from ._types import Safety, Seconds
+    from ._types import Seconds
 
 __all__ = ["CallOptions", "ResilientClient"]
 
@@ -168,23 +169,17 @@ class ResilientClient(Calls):
 class CallOptions(Calls):
     """A client for calls with options: what `with_options` returns."""
 
-    def __init__(
-        self,
-        dependency: Dependency,
-        *,
-        safety: Safety | None,
-        idempotency_key: str | None,
-        timeout: Seconds | None,
-        deadline: float | None,
-    ) -> None:
+    def __init__(self, dependency: Dependency, given: dict[str, Any]) -> None:
+        timeout, deadline = given.get("timeout"), given.get("deadline")
         self._bind(
             dependency.host,
-            safety=safety,
-            key=idempotency_key,
+            safety=given.get("safety"),
+            key=given.get("idempotency_key"),
             timeout_ns=None if timeout is None else _nanos(timeout),
             deadline_ns=None if deadline is None else _nanos(deadline),
         )
         self._dependency = dependency
+        self._given = given
 
 
 def _nanos(span: Seconds) -> int:

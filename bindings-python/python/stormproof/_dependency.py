@@ -24,6 +24,10 @@ class Dependency:
     __slots__ = ("host", "listeners", "on")
 
     def __init__(self, host: Host, on: On | None) -> None:
+        classes = on if isinstance(on, tuple) else () if on is None or callable(on) else (on,)
+        for cls in classes:
+            if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+                raise TypeError(f"`on` takes exception classes or a function, not {cls!r}")
         self.host = host
         self.on = on
         self.listeners = Listeners()
