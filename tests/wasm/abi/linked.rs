@@ -31,6 +31,7 @@ fn dispatch(call: &Call) -> f64 {
         "policy_new" => policies::policy_new(),
         "policy_set" => policies::policy_set(word(0), word(1), number(2), word(3)),
         "engine_free" => engines::engine_free(word(0)),
+        "reseed" => engines::reseed(word(0), word(1), word(2)),
         "set_word" => engines::set_word(word(0), word(1)),
         _ => return asked(call),
     }

@@ -12,6 +12,7 @@ pub const FUNCTIONS: &[(&str, u64)] = &[
     ("policy_set", 12),
     ("engine_new", 3),
     ("engine_free", 2),
+    ("reseed", 2),
     ("set_word", 4),
     ("start", 60),
     ("on_settled", 40),
@@ -60,6 +61,7 @@ impl Traffic {
         let arguments: &[f64] = match function {
             "policy_new" => &[],
             "engine_free" => &[handle],
+            "reseed" => &[handle, dice.odd_word(), dice.odd_word()],
             "set_word" => &[dice.odd_word(), dice.odd_word()],
             "start" => {
                 let deadline = deadline(dice, now);

@@ -121,17 +121,16 @@ fn wasm() -> Result<String> {
 fn wasm_test() -> Result<String> {
     // One test loads the module that is shipped.
     build::wasm::build()?;
-    process::run(cargo().args([
-        "build",
-        WASM_TESTS,
-        "--features=runner",
-        "--bin=wasm-test-runner",
-    ]))?;
+    // What debuggers need makes the modules five times as large and the runner slow.
+    let lean = "--config=profile.dev.debug=false";
+    let runner = ["build", lean, WASM_TESTS, "--features=runner", "--bin=wasm-test-runner"];
+    process::run(cargo().args(runner))?;
     let runner = workspace::target().join("debug/wasm-test-runner");
     // As a list, or cargo would split the path at its spaces.
     let runner = serde_json::json!([runner]);
     process::tee(cargo().args([
         "test",
+        lean,
         WASM_TESTS,
         "--target",
         WASM,
