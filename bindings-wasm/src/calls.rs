@@ -26,8 +26,9 @@ pub fn start(handle: u32, now: f64, safety: u32, deadline: f64, cancelled: u32) 
             deadline: (deadline >= 0.0).then(|| Instant::from_millis_f64(deadline)),
             cancelled: cancelled != 0,
         };
-        let step = host.engine.start(Instant::from_millis_f64(now), request);
-        put_step(buffers, step)
+        let now = Instant::from_millis_f64(now);
+        let step = host.engine.start(now, request);
+        put_step(buffers, now, step)
     })
 }
 
@@ -86,8 +87,9 @@ pub fn poll_ready(handle: u32, now: f64) -> u32 {
             return NO_ENGINE;
         };
         let word = next_word(&mut buffers.word, host);
-        match host.engine.poll_ready(Instant::from_millis_f64(now), word) {
-            Some(step) => put_step(buffers, step),
+        let now = Instant::from_millis_f64(now);
+        match host.engine.poll_ready(now, word) {
+            Some(step) => put_step(buffers, now, step),
             None => NOTHING,
         }
     })
@@ -103,8 +105,9 @@ pub fn control(handle: u32, now: f64, order: u32) -> u32 {
         let Some(order) = Control::from_code(order as u8) else {
             return NOTHING;
         };
-        let step = host.engine.control(Instant::from_millis_f64(now), order);
-        put_step(buffers, step)
+        let now = Instant::from_millis_f64(now);
+        let step = host.engine.control(now, order);
+        put_step(buffers, now, step)
     })
 }
 
@@ -176,7 +179,7 @@ fn on_event(handle: u32, now: f64, call: f64, event: impl FnOnce(&Host) -> Event
         let event = event(host);
         let now = Instant::from_millis_f64(now);
         let step = host.engine.on_event(now, CallId::from_bits(call as u64), event, word);
-        put_step(buffers, step)
+        put_step(buffers, now, step)
     })
 }
 
@@ -195,8 +198,8 @@ fn instant(instant: Option<Instant>) -> f64 {
 }
 
 /// 0 call, 1 previous, 2 poll at, 3 until, 4 number, why or late; 5, 6, 7 change of the circuit
-/// (from, to, cause); 8 … 16 the decision.
-fn put_step(buffers: &mut Buffers, step: Step) -> u32 {
+/// (from, to, cause); 8 … 16 the decision; 17 how long a wait was planned at `now`.
+fn put_step(buffers: &mut Buffers, now: Instant, step: Step) -> u32 {
     let cells = &mut buffers.step;
     cells[0] = step.call.to_bits() as f64;
     cells[1] = step.previous.to_bits() as f64;
@@ -209,7 +212,11 @@ fn put_step(buffers: &mut Buffers, step: Step) -> u32 {
     }
     let (code, until, detail) = match step.action {
         Action::Attempt { until, number } => (0, until, number),
-        Action::Wait { until, why } => (1, until, u32::from(why.code())),
+        Action::Wait { until, why } => {
+            let planned = until.unwrap_or(now).saturating_since(now);
+            cells[17] = planned.as_nanos() as f64 / 1e6;
+            (1, until, u32::from(why.code()))
+        }
         Action::Queue { until } => (2, until, 0),
         Action::Finish(decision) => {
             put_decision(cells, &decision);

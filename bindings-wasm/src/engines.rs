@@ -11,6 +11,8 @@ use crate::buffers::{self, Buffers};
 
 /// An index below, a generation above: a handle that was given back is never valid again.
 const INDEX_BITS: u32 = 16;
+/// In place of an error code: the policy is right, and the pool is full.
+const NO_ROOM: f64 = -1.0;
 const LAST_GENERATION: u32 = (1 << (32 - INDEX_BITS)) - 1;
 
 pub struct Host {
@@ -57,7 +59,7 @@ impl Pool {
 ///
 /// Answers its handle. 0: the policy is wrong; the step buffer begins with the number of the error
 /// code and the lengths of field, value and allowed, which stand in the text buffer one after the
-/// other. A value of length 0 is the host's to spell.
+/// other. A value of length 0 is the host's to spell. A code of -1: there is room for no more.
 #[wasm_bindgen]
 pub fn engine_new() -> u32 {
     buffers::with(|buffers| {
@@ -65,7 +67,11 @@ pub fn engine_new() -> u32 {
         match Engine::new(&policy) {
             Ok(engine) => {
                 let words = Xoshiro256PlusPlus::from_seed(seed(buffers));
-                buffers.engines.insert(Host { engine, words }).unwrap_or(0)
+                let handle = buffers.engines.insert(Host { engine, words });
+                handle.unwrap_or_else(|| {
+                    buffers.step[0] = NO_ROOM;
+                    0
+                })
             }
             Err(error) => {
                 put_error(buffers, &error);

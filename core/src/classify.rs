@@ -143,6 +143,7 @@ impl Outcome {
     /// May a request that must not act twice be sent again after this?
     pub(crate) const fn is_repeatable(&self, safety: Safety, unsafe_calls: UnsafeCalls) -> bool {
         match (safety, unsafe_calls) {
+            (Safety::Once, _) => false,
             (Safety::Idempotent | Safety::Keyed, _) | (_, UnsafeCalls::Always) => true,
             (_, UnsafeCalls::Never) => false,
             (_, UnsafeCalls::Certain) => self.certainly_had_no_effect(),

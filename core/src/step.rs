@@ -143,6 +143,8 @@ stable_enum! {
         Keyed = 1 "keyed",
         /// Repeating it may act twice.
         Unsafe = 2 "unsafe",
+        /// It cannot be repeated: its body can be sent only once.
+        Once = 3 "once",
     }
 }
 

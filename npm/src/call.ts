@@ -114,10 +114,13 @@ export class Call implements Sleeper, Watcher {
     const id = buffer[0]!;
     const until = buffer[3]!;
     const detail = buffer[4]!;
+    const planned = buffer[17]!;
     const change = this.loop.note(buffer);
     if (action === FINISH) this.#finish(ended, value, change);
     else if (action === ATTEMPT) this.#begin(id, until, detail, change);
-    else if (action === WAIT && detail !== RUNNING) this.#wait(id, until, detail, ended, change);
+    else if (action === WAIT && detail !== RUNNING) {
+      this.#wait(id, until, detail, planned, ended, change);
+    }
     else if (action === WAIT || action === QUEUE) {
       this.#enter(id, until, action === QUEUE);
       tellChange(this.loop, change);
@@ -183,32 +186,27 @@ export class Call implements Sleeper, Watcher {
   }
 
   /** A retry will follow. */
-  #wait(id: number, until: number, why: number, given: Ended | undefined, change: Change): void {
+  #wait(
+    id: number,
+    until: number,
+    why: number,
+    planned: number,
+    given: Ended | undefined,
+    change: Change,
+  ): void {
     const trial = this.#trial;
     const ended = trial ? timedOut() : given;
     this.#trial = undefined;
     this.#before = trial ?? this.#before;
     this.#last = ended ?? this.#last;
     this.#enter(id, until, false);
-    if (this.#wants.isOneShot) return this.#giveUp(trial, change);
-    const now = this.loop.now();
     trial?.cut(ended?.error);
     if (ended?.response) release(ended.response);
     if (ended && this.#before) tellFailed(this.loop, this.#before, ended.failure);
     tellChange(this.loop, change);
     // A listener may have cancelled the call.
     if (this.#isOver) return;
-    tellRetry(this.loop, this.#before, this.#last?.failure, until - now, why);
-  }
-
-  /** What cannot be sent again is not waited for. */
-  #giveUp(trial: Trial | undefined, change: Change): void {
-    const { core, handle } = this.loop;
-    core.on_cancelled(handle, this.loop.now(), this.#id);
-    const later = this.loop.note(cells());
-    const decision = { ...takeDecision(), reason: UNSAFE, bodyNotReplayable: true } as const;
-    this.#leave();
-    this.#close(trial, this.#last, decision, change ?? later);
+    tellRetry(this.loop, this.#before, this.#last?.failure, planned, why);
   }
 
   #finish(given: Ended | undefined, value: unknown, change: Change): void {

@@ -10,6 +10,7 @@ export interface Core {
   policy_new(): void;
   policy_set(pathLength: number, kind: number, number: number, textLength: number): void;
   engine_new(): number;
+  reseed(handle: number, high: number, low: number): void;
   engine_free(handle: number): void;
   set_word(high: number, low: number): void;
   start(handle: number, now: number, safety: number, deadline: number, cancelled: number): number;

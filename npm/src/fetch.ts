@@ -88,7 +88,8 @@ function prepare(
     trial = attempt as Trial;
     return send(loop, target, rest, headers, propagate, source, trial);
   };
-  const code = safetyCode(safety, key, isIdempotent ? "idempotent" : "unsafe");
+  const repeatable = safetyCode(safety, key, isIdempotent ? "idempotent" : "unsafe");
+  const code = isSingle ? safetyCode("once", undefined) : repeatable;
   const wants = { signal, key, safety: code, deadlineMs, isOneShot: isSingle };
   return { operation, wants, newest: () => trial };
 }

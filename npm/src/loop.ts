@@ -24,8 +24,11 @@ export interface HostOptions {
   readonly setTimeout?: (callback: () => void, ms: number) => unknown;
   /** Default: the platform's. */
   readonly clearTimeout?: (timer: unknown) => void;
-  /** Eight whole numbers of 32 bits that fix all jitter, for tests. Default: random ones. */
-  readonly seed?: ArrayLike<number>;
+  /**
+   * A whole number of 64 bits that fixes all jitter, for tests: the same as in a Python client of
+   * this seed. Default: random.
+   */
+  readonly seed?: number | bigint;
   /** Says what an error is that no rule recognises; nothing leaves it unrecognised. */
   readonly classify?: (error: unknown) => Failure | undefined;
   /** Whether an error that no rule recognises may pass: a `network` failure, perhaps sent. */
@@ -65,7 +68,7 @@ export class Loop implements Timing, Sleeper {
 
   constructor(policy: Policy, host: HostOptions) {
     this.core = core();
-    this.handle = buildEngine(policy, host.seed ?? crypto.getRandomValues(new Uint32Array(8)));
+    this.handle = buildEngine(policy, host.seed);
     this.name = policy.name ?? "the dependency";
     this.host = host;
     this.now = host.now ?? (() => performance.now());

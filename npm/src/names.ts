@@ -35,7 +35,7 @@ export const REASONS = [
 ] as const;
 
 /** Whether an operation may be repeated. */
-export const SAFETIES = ["idempotent", "keyed", "unsafe"] as const;
+export const SAFETIES = ["idempotent", "keyed", "unsafe", "once"] as const;
 
 /** What a wait is for. */
 export const WHYS = ["backoff", "retry_after", "circuit", "running"] as const;
@@ -79,7 +79,8 @@ export type Reason = (typeof REASONS)[number];
 
 /**
  * Whether an operation may be repeated: repeating it has no further effect (`idempotent`), it
- * carries an idempotency key (`keyed`), or it may act twice (`unsafe`).
+ * carries an idempotency key (`keyed`), it may act twice (`unsafe`), or it cannot be repeated at
+ * all, its body being one that can be sent only once (`once`).
  */
 export type Safety = (typeof SAFETIES)[number];
 

@@ -198,16 +198,25 @@ export function parsePolicy(text: string): Policy {
 /**
  * Builds an engine; answers its handle.
  *
- * @param seed eight whole numbers of 32 bits
+ * @param seed fixes all random numbers; without it they come from the platform
  */
-export function buildEngine(policy: Policy, seed: ArrayLike<number>): number {
-  const { policy_new, engine_new } = core();
+export function buildEngine(policy: Policy, seed: number | bigint | undefined): number {
+  const { policy_new, engine_new, reseed } = core();
+  const fixed = seed === undefined ? undefined : wholeSeed(seed);
   policy_new();
   draft(policy);
-  cells().set(seed);
+  cells().set(crypto.getRandomValues(new Uint32Array(8)));
   const handle = engine_new() >>> 0;
-  if (handle === 0) throw fault(policy, seed);
+  if (handle === 0) throw fault(policy);
+  if (fixed !== undefined) reseed(handle, Number(fixed >> 32n), Number(fixed & 0xffff_ffffn));
   return handle;
+}
+
+function wholeSeed(seed: number | bigint): bigint {
+  const isWhole = typeof seed === "bigint" || Number.isSafeInteger(seed);
+  const whole = isWhole ? BigInt(seed) : -1n;
+  if (whole < 0n || whole >> 64n) throw new RangeError(`seed: ${seed} is no whole number of 64 bits`);
+  return whole;
 }
 
 /** Drafts the policy in the core, as every host walks its documents. */
@@ -216,12 +225,11 @@ export function draft(policy: unknown): void {
     const allowed = "must be an object";
     throw new PolicyError("bad_document", "", policy, allowed, `the policy document: ${allowed}`);
   }
-  for (const [key, value] of Object.entries(policy)) walk(key, value, 0);
+  for (const [key, value] of Object.entries(policy)) walk(key, value);
 }
 
-// No knob lies deeper. Lists in lists are flattened, and may hold themselves.
+// No knob lies deeper.
 const MAX_SEGMENTS = 3;
-const MAX_LISTS = 8;
 /** Longer than every path, and short enough for the buffer. */
 const MAX_TEXT = 400;
 
@@ -232,16 +240,21 @@ const TEXT = 3;
 const OBJECT = 4;
 const OTHER = 5;
 
-function walk(path: string, value: unknown, lists: number): void {
+function walk(path: string, value: unknown): void {
   if (value === undefined) return;
-  if (Array.isArray(value) && path.startsWith("classify.") && lists < MAX_LISTS) {
-    for (const member of value) walk(path, member ?? null, lists + 1);
-    return;
+  const isListed = path.startsWith("classify.");
+  if (isListed && Array.isArray(value)) {
+    for (const member of value) set(path, member ?? null);
+  } else if (isPlain(value)) {
+    put(path, OBJECT);
+    if (path.split(".").length >= MAX_SEGMENTS) return;
+    for (const [key, below] of Object.entries(value)) walk(`${path}.${key}`, below);
+  } else if (isListed) {
+    // What belongs in a list does not stand alone.
+    put(path, OTHER);
+  } else {
+    set(path, value);
   }
-  if (!isPlain(value)) return set(path, value);
-  put(path, OBJECT);
-  if (path.split(".").length >= MAX_SEGMENTS) return;
-  for (const [key, below] of Object.entries(value)) walk(`${path}.${key}`, below, 0);
 }
 
 function set(path: string, value: unknown): void {
@@ -249,6 +262,7 @@ function set(path: string, value: unknown): void {
   else if (typeof value === "boolean") put(path, FLAG, Number(value));
   else if (typeof value === "number") put(path, NUMBER, value);
   else if (typeof value === "string") put(path, TEXT, 0, value);
+  else if (isPlain(value)) put(path, OBJECT);
   else put(path, OTHER);
 }
 
@@ -261,9 +275,9 @@ function isPlain(value: unknown): value is object {
   return Object.prototype.toString.call(value) === "[object Object]";
 }
 
-function fault(policy: unknown, seed: ArrayLike<number>): Error {
+function fault(policy: unknown): Error {
   const [code = 0, ...lengths] = cells().subarray(0, 4);
-  if (lengths.every((length, i) => length === seed[i + 1])) {
+  if (code < 0) {
     return new Error("stormproof: 65,536 clients are open; close those that are not needed");
   }
   let start = 0;

@@ -190,7 +190,7 @@ test("status 0 is no failure, and Retry-After makes no success one (FH-05, FH-13
 
 test("isRetryable says what the core says", () => {
   const { on_settled, start } = core();
-  const engine = buildEngine({ breaker: false, budget: false }, new Uint32Array(8));
+  const engine = buildEngine({ breaker: false, budget: false }, 0);
   for (const kind of KINDS.slice(1)) {
     start(engine, 0, 0, -1, 0);
     const retried = on_settled(engine, 1, cells()[0]!, kindCode(kind), 0, 0, -1) === 1;

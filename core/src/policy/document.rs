@@ -87,21 +87,26 @@ impl Document {
 /// Hands every value below `path` to the policy: an object before its fields, a list of statuses
 /// one by one. Every host walks its documents like this.
 fn walk(policy: &mut Policy, path: &str, value: &Json) {
-    let given = match value {
+    if let (Json::Array(members), true) = (value, path.starts_with("classify.")) {
+        return members.iter().for_each(|member| policy.set(path, given(member)));
+    }
+    // What belongs in a list does not stand alone.
+    let alone = path.starts_with("classify.") && !value.is_object();
+    policy.set(path, if alone { Given::Other } else { given(value) });
+    let fields = value.as_object().filter(|_| path.split('.').count() < MAX_DEPTH);
+    for (key, value) in fields.into_iter().flatten() {
+        walk(policy, &std::format!("{path}.{key}"), value);
+    }
+}
+
+fn given(value: &Json) -> Given<'_> {
+    match value {
         Json::Null => Given::Null,
         Json::Bool(flag) => Given::Flag(*flag),
         Json::Number(number) => Given::Number(number.as_f64().unwrap_or(f64::NAN)),
         Json::String(text) => Given::Text(text),
-        Json::Array(members) if path.starts_with("classify.") => {
-            return members.iter().for_each(|member| walk(policy, path, member));
-        }
         Json::Array(_) => Given::Other,
         Json::Object(_) => Given::Object,
-    };
-    policy.set(path, given);
-    let fields = value.as_object().filter(|_| path.split('.').count() < MAX_DEPTH);
-    for (key, value) in fields.into_iter().flatten() {
-        walk(policy, &std::format!("{path}.{key}"), value);
     }
 }
 

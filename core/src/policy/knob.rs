@@ -249,8 +249,8 @@ knobs! {
     /// How many calls may be under way at once, abandoned attempts included. Default `null`:
     /// 1,048,576. Further calls are refused with `bulkhead_full`.
     MaxCalls, max_calls[u32], "maxCalls", or_null(count(1, 1 << 20)), NULL;
-    /// Does every call of an HTTP client carry a key of its own? Default no: a server that ignores
-    /// the header must not turn a POST into a retryable call.
+    /// Does every call of an HTTP client whose method is not idempotent carry a key of its own?
+    /// Default no: a server that ignores the header must not turn a POST into a retryable call.
     IdempotencyAuto, idempotency_auto(bool), "idempotency.auto", needs(Domain::Flag), OFF;
     /// How the key is written: `raw` (default) or `ietf`, in quotes.
     IdempotencyForm, idempotency_form(KeyForm), "idempotency.form", needs(Domain::Choice(KeyForm::NAMES)), of(KeyForm::Raw as u64);

@@ -8,4 +8,4 @@ export function policyOf(document: unknown): Policy {
   }) as Policy;
 }
 
-export const SEED: Uint32Array = new Uint32Array(8).fill(1);
+export const SEED = 0;
