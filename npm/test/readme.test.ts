@@ -52,6 +52,34 @@ test("the README's code runs", async () => {
   }
 });
 
+test("the code of the repository's front page runs", async () => {
+  const readme = readFileSync(`${folder}/../README.md`, "utf8");
+  const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
+  assert.equal(blocks.length, 1);
+  const keys: unknown[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers["idempotency-key"]);
+    response.writeHead(keys.length === 1 ? 503 : 201).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const place = mkdtempSync(`${folder}/test/readme-`);
+  try {
+    const program = blocks[0]!
+      .replaceAll("https://payments.example", `http://127.0.0.1:${port}`)
+      .replaceAll('"stormproof"', '"../../src/index.ts"');
+    writeFileSync(`${place}/readme.ts`, program);
+    const { code, output } = await run(place);
+    assert.equal(code, 0, output);
+    assert.match(output, /^201 Succeeded at attempt 2 of 4, after [\d.]+ s of waiting\.$/m);
+    assert.deepEqual(keys, ["order-17", "order-17"]);
+  } finally {
+    rmSync(place, { recursive: true });
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
 const withoutImports = (code: string): string => code.replace(/^import .*$/gm, "");
 
 async function run(place: string): Promise<{ code: number; output: string }> {

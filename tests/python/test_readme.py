@@ -33,3 +33,14 @@ def test_readme(server: FaultServer, capsys: pytest.CaptureFixture[str]) -> None
     said = capsys.readouterr().out
     for line in re.findall(r"print\(.*\)  # ((?:retry|out_of).*)", text):
         assert line in said
+
+
+def test_front_page(server: FaultServer, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = [block for language, block in BLOCK.findall(text) if language == "python"]
+    assert len(blocks) == 1
+    answer = {"status": 200, "body": {"json": {"balance": 42}}}
+    url = server.script(503, answer, after=answer)
+    exec(compile(blocks[0].replace("https://payments.example", url), "README.md", "exec"), {})
+    assert capsys.readouterr().out == "42\n"
+    assert len(server.log(url)) == 2
