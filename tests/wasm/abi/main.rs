@@ -50,7 +50,8 @@ fn the_shipped_module_gives_the_same_answers() {
     let mut count = 0;
     run(|call, reply| {
         let other = shipped.answer(call);
-        assert!(other == *reply, "{call:?}\nlinked:  {reply:?}\nshipped: {other:?}");
+        let told = || format!("call {count}, {call:?}\nlinked:  {reply:?}\nshipped: {other:?}");
+        assert!(other.as_ref() == Ok(reply), "{}", told());
         count += 1;
     });
     wasm_bindgen_test::console_log!("core.wasm answered {count} calls as its sources do");

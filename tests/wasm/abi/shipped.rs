@@ -42,20 +42,20 @@ impl Module {
 
         let memory = Reflect::get(&exports, &"memory".into()).expect("the module has a memory");
         let mut module = Self { exports, memory: memory.unchecked_into(), text: 0, step: 0 };
-        module.text = module.call("text_buffer", &[]) as u32;
-        module.step = module.call("step_buffer", &[]) as u32;
+        let place = |name| module.call(name, &[]).expect("the buffers have places") as u32;
+        (module.text, module.step) = (place("text_buffer"), place("step_buffer"));
         module
     }
 
-    /// Panics when the module traps.
-    pub fn answer(&self, call: &Call) -> Reply {
+    /// The error is a trap.
+    pub fn answer(&self, call: &Call) -> Result<Reply, JsValue> {
         if let Some(text) = &call.text {
             self.text().subarray(0, text.len() as u32).copy_from(text);
         }
         if let Some(cells) = &call.cells {
             self.cells().copy_from(cells);
         }
-        let signed = self.call(call.function, &call.arguments);
+        let signed = self.call(call.function, &call.arguments)?;
         let answer = match call.function {
             "retry_after" | "idempotency_value" => signed,
             // Numbers of 32 bits come out of a module with a sign.
@@ -63,16 +63,14 @@ impl Module {
         };
         let mut cells = [0.0; CELLS];
         self.cells().copy_to(&mut cells);
-        Reply { answer, text: self.text().to_vec(), cells }
+        Ok(Reply { answer, text: self.text().to_vec(), cells })
     }
 
-    fn call(&self, function: &str, arguments: &[f64]) -> f64 {
-        let export = Reflect::get(&self.exports, &function.into()).expect("an export");
+    fn call(&self, function: &str, arguments: &[f64]) -> Result<f64, JsValue> {
+        let export = Reflect::get(&self.exports, &function.into())?.unchecked_into::<Function>();
         let arguments: Array = arguments.iter().map(|number| JsValue::from_f64(*number)).collect();
-        match export.unchecked_into::<Function>().apply(&JsValue::UNDEFINED, &arguments) {
-            Ok(answer) => answer.as_f64().unwrap_or_default(),
-            Err(trap) => panic!("{function}{arguments:?} trapped: {trap:?}"),
-        }
+        let answer = export.apply(&JsValue::UNDEFINED, &arguments)?;
+        Ok(answer.as_f64().unwrap_or_default())
     }
 
     fn text(&self) -> Uint8Array {
