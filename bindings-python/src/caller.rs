@@ -146,20 +146,20 @@ impl Caller {
             let go_on = slow(py)?.go_on.bind(py);
             return go_on.call1((slf, call(key), operation, rest, kwargs));
         };
+        let invoke = || match kwargs {
+            None if rest.is_empty() => operation.call0(),
+            kwargs => operation.call(&rest, kwargs),
+        };
         let result = if key.is_none() && !tracking::is_on() {
             tracking::note(began, until);
-            let result = invoke(&operation, &rest, kwargs);
+            let result = invoke();
             tracking::strike();
             result
         } else {
             let host = Some(bound.host.clone_ref(py));
             let attempt = Attempt { host, number, began, until, key: key.clone() };
-            match attempt::enter(py, attempt) {
-                Ok(token) => {
-                    let result = invoke(&operation, &rest, kwargs);
-                    attempt::leave(py, token);
-                    result
-                }
+            match tracked(py, attempt, invoke) {
+                Ok(result) => result,
                 // Dropping it gives back what the call holds.
                 Err(error) => return Err(drop_call(py, call(key), error)),
             }
@@ -178,15 +178,12 @@ impl Caller {
     }
 }
 
-fn invoke<'py>(
-    operation: &Bound<'py, PyAny>,
-    args: &Bound<'py, PyTuple>,
-    kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    match kwargs {
-        None if args.is_empty() => operation.call0(),
-        kwargs => operation.call(args, kwargs),
-    }
+/// Runs an operation whose attempt can be asked for. Fails where that cannot be arranged.
+fn tracked<T>(py: Python<'_>, attempt: Attempt, invoke: impl FnOnce() -> T) -> PyResult<T> {
+    let token = attempt::enter(py, attempt)?;
+    let result = invoke();
+    attempt::leave(py, token);
+    Ok(result)
 }
 
 fn drop_call(py: Python<'_>, call: Call, error: PyErr) -> PyErr {

@@ -212,8 +212,10 @@ async def test_the_queue_is_fair_and_loses_no_permit() -> None:
         running += 1
         peak = max(peak, running)
         order.append(number)
-        await asyncio.sleep(0.0005)
-        running -= 1
+        try:
+            await asyncio.sleep(0.0005)
+        finally:
+            running -= 1
 
     tasks = [asyncio.ensure_future(one.acall(operation, number)) for number in range(300)]
     await asyncio.sleep(0.005)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -66,6 +69,49 @@ def test_thousands_of_quick_calls() -> None:
     assert (stats.running, stats.queued, stats.successes) == (0, 0, 40_000)
 
 
+def test_whatever_happens_every_permit_comes_back() -> None:
+    """Threads and loops, failures, timeouts, interrupts and cancellations on one client."""
+    one = client(
+        retry=Retry(base=0.0005),
+        bulkhead={"max_concurrent": 3, "max_queue": 30, "queue_timeout": 0.02},
+        attempt_timeout=0.004,
+        overall_timeout=0.05,
+    )
+    stop = time.monotonic() + 1
+    failures = (ConnectionResetError, TimeoutError, ValueError, KeyboardInterrupt)
+
+    def operation() -> None:
+        time.sleep(random.random() * 0.002)
+        if random.random() < 0.4:
+            raise random.choice(failures)
+
+    async def aoperation() -> None:
+        await asyncio.sleep(random.random() * 0.01)
+        if random.random() < 0.4:
+            raise random.choice(failures[:3])
+
+    def thread(_: int) -> None:
+        while time.monotonic() < stop:
+            with contextlib.suppress(Exception, KeyboardInterrupt):
+                one.call(operation)
+
+    async def tasks() -> None:
+        running: list[asyncio.Future[Any]] = []
+        while time.monotonic() < stop:
+            running.append(asyncio.ensure_future(one.aexecute(aoperation)))
+            if random.random() < 0.3:
+                random.choice(running).cancel()
+            await asyncio.sleep(random.random() * 0.002)
+        await asyncio.gather(*running, return_exceptions=True)
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(5):
+            threads.submit(thread, 0)
+        for _ in range(3):
+            threads.submit(lambda: asyncio.run(tasks()))
+    assert (one.stats().running, one.stats().queued, one.stats().abandoned) == (0, 0, 0)
+
+
 def hold(one: ResilientClient) -> tuple[threading.Event, threading.Thread]:
     free, held = threading.Event(), threading.Event()
 
@@ -120,16 +166,6 @@ def test_an_operation_that_raises_at_once_gives_its_permit_back() -> None:
     assert one.call(lambda: "runs") == "runs"
 
 
-def interrupted_after(seconds: float, work: Any) -> float:
-    timer = threading.Timer(seconds, signal.raise_signal, (signal.SIGINT,))
-    start = time.monotonic()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    timer.join()
-    return time.monotonic() - start
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a console")
 def test_ctrl_c_ends_waits() -> None:
     def fail() -> None:
@@ -138,7 +174,9 @@ def test_ctrl_c_ends_waits() -> None:
     def send() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    one = client(retry=Retry(base=15, jitter="none"), bulkhead={"max_concurrent": 1}, overall_timeout=None)
+    one = client(
+        retry=Retry(base=15, jitter="none"), bulkhead={"max_concurrent": 1}, overall_timeout=None
+    )
     for prepare in (False, True):
         free, thread = hold(one) if prepare else (None, None)
         timer = threading.Timer(0.05, send)

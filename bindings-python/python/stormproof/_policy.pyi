@@ -192,8 +192,9 @@ class Classify(Section):
 class Idempotency(Section):
     """Which calls carry a key, and how it is sent.
 
-    - `auto`: Does every call of an HTTP client carry a key of its own? Default no: a server
-      that ignores the header must not turn a POST into a retryable call.
+    - `auto`: Does every call of an HTTP client whose method is not idempotent carry a key of
+      its own? Default no: a server that ignores the header must not turn a POST into a
+      retryable call.
     - `form`: How the key is written: `raw` (default) or `ietf`, in quotes.
     - `header`: The header that carries the key. Default `Idempotency-Key`.
     """
