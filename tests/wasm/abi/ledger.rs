@@ -131,6 +131,7 @@ impl Ledger {
         claim(cells[2..5].iter().all(|cell| (-1.0..2e13).contains(cell)), "limits are instants")?;
         if *answer == 1.0 {
             claim(cells[4] < Why::ALL.len() as f64, "a wait has a reason")?;
+            claim((0.0..2e13).contains(&cells[17]), "a wait was planned for some time")?;
         }
         change(cells)?;
         if *answer == FINISH {
