@@ -160,6 +160,15 @@ impl Call {
         until(&self.newest(py).action).is_some_and(|until| until <= clock::now(py))
     }
 
+    /// How many seconds a wait was planned to take.
+    #[getter]
+    fn planned_wait(&self, py: Python<'_>) -> Option<f64> {
+        match self.newest(py).action {
+            Action::Wait { planned, .. } => Some(planned.as_secs_f64()),
+            _ => None,
+        }
+    }
+
     /// What a wait is for.
     #[getter]
     fn why(&self, py: Python<'_>) -> Option<&'static str> {

@@ -78,7 +78,12 @@ impl Walk {
             }
             return Ok(());
         }
-        if known.starts_with("classify.") && is_list(value) {
+        if known.starts_with("classify.") {
+            if !is_list(value) {
+                // What belongs in a list does not stand alone.
+                self.policy.set(&known, Given::Other);
+                return Ok(());
+            }
             for member in value.try_iter()? {
                 self.plain(&known, &member?);
             }

@@ -128,7 +128,8 @@ def test_off_and_lists() -> None:
     assert client.name == "the dependency"
     error = refused(classify=stormproof.Classify(transient=[404], success=[404]))
     assert error.code == "contradiction"
-    assert refused(classify=stormproof.Classify(transient=404.5)).code == "out_of_range"
+    assert refused(classify=stormproof.Classify(transient=[404.5])).code == "out_of_range"
+    assert refused(classify=stormproof.Classify(transient=404)).code == "wrong_type"
     assert refused(classify=stormproof.Classify(transient="x")).code == "wrong_type"
 
 

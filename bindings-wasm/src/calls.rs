@@ -22,13 +22,12 @@ pub fn start(handle: u32, now: f64, safety: u32, deadline: f64, cancelled: u32) 
             return NO_ENGINE;
         };
         let request = Request {
-            safety: Safety::from_code(safety as u8).unwrap_or(host.engine.default_safety()),
+            safety: Safety::from_code(code(safety)).unwrap_or(host.engine.default_safety()),
             deadline: (deadline >= 0.0).then(|| Instant::from_millis_f64(deadline)),
             cancelled: cancelled != 0,
         };
-        let now = Instant::from_millis_f64(now);
-        let step = host.engine.start(now, request);
-        put_step(buffers, now, step)
+        let step = host.engine.start(Instant::from_millis_f64(now), request);
+        put_step(buffers, step)
     })
 }
 
@@ -44,9 +43,9 @@ pub fn on_settled(
     retry_after: f64,
 ) -> u32 {
     let outcome = Outcome {
-        kind: Kind::from_code(kind as u8).unwrap_or(Kind::Unclassified),
-        status: status as u16,
-        phase: Phase::from_code(phase as u8).unwrap_or(Phase::Unknown),
+        kind: Kind::from_code(code(kind)).unwrap_or(Kind::Unclassified),
+        status: u16::try_from(status).unwrap_or(u16::MAX),
+        phase: Phase::from_code(code(phase)).unwrap_or(Phase::Unknown),
         retry_after_ms: millis(retry_after),
     };
     on_event(handle, now, call, |_| Event::Settled(outcome))
@@ -87,9 +86,8 @@ pub fn poll_ready(handle: u32, now: f64) -> u32 {
             return NO_ENGINE;
         };
         let word = next_word(&mut buffers.word, host);
-        let now = Instant::from_millis_f64(now);
-        match host.engine.poll_ready(now, word) {
-            Some(step) => put_step(buffers, now, step),
+        match host.engine.poll_ready(Instant::from_millis_f64(now), word) {
+            Some(step) => put_step(buffers, step),
             None => NOTHING,
         }
     })
@@ -102,12 +100,11 @@ pub fn control(handle: u32, now: f64, order: u32) -> u32 {
         let Some(host) = buffers.engines.host(handle) else {
             return NO_ENGINE;
         };
-        let Some(order) = Control::from_code(order as u8) else {
+        let Some(order) = Control::from_code(code(order)) else {
             return NOTHING;
         };
-        let now = Instant::from_millis_f64(now);
-        let step = host.engine.control(now, order);
-        put_step(buffers, now, step)
+        let step = host.engine.control(Instant::from_millis_f64(now), order);
+        put_step(buffers, step)
     })
 }
 
@@ -179,14 +176,19 @@ fn on_event(handle: u32, now: f64, call: f64, event: impl FnOnce(&Host) -> Event
         let event = event(host);
         let now = Instant::from_millis_f64(now);
         let step = host.engine.on_event(now, CallId::from_bits(call as u64), event, word);
-        put_step(buffers, now, step)
+        put_step(buffers, step)
     })
 }
 
 fn classified(host: &Host, status: u32, retry_after: f64, safety: u32) -> Outcome {
     let status = u16::try_from(status).unwrap_or(u16::MAX);
-    let safety = Safety::from_code(safety as u8).unwrap_or(host.engine.default_safety());
+    let safety = Safety::from_code(code(safety)).unwrap_or(host.engine.default_safety());
     host.engine.classify(status, millis(retry_after), safety)
+}
+
+/// A number beyond those of any enum stays beyond them.
+pub fn code(number: u32) -> u8 {
+    u8::try_from(number).unwrap_or(u8::MAX)
 }
 
 fn millis(number: f64) -> Option<u64> {
@@ -198,8 +200,8 @@ fn instant(instant: Option<Instant>) -> f64 {
 }
 
 /// 0 call, 1 previous, 2 poll at, 3 until, 4 number, why or late; 5, 6, 7 change of the circuit
-/// (from, to, cause); 8 … 16 the decision; 17 how long a wait was planned at `now`.
-fn put_step(buffers: &mut Buffers, now: Instant, step: Step) -> u32 {
+/// (from, to, cause); 8 … 16 the decision; 17 how long a wait was planned.
+fn put_step(buffers: &mut Buffers, step: Step) -> u32 {
     let cells = &mut buffers.step;
     cells[0] = step.call.to_bits() as f64;
     cells[1] = step.previous.to_bits() as f64;
@@ -212,8 +214,7 @@ fn put_step(buffers: &mut Buffers, now: Instant, step: Step) -> u32 {
     }
     let (code, until, detail) = match step.action {
         Action::Attempt { until, number } => (0, until, number),
-        Action::Wait { until, why } => {
-            let planned = until.unwrap_or(now).saturating_since(now);
+        Action::Wait { until, why, planned } => {
             cells[17] = planned.as_nanos() as f64 / 1e6;
             (1, until, u32::from(why.code()))
         }

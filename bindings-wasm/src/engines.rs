@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use stormproof::{Engine, Policy, PolicyError};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::buffers::{self, Buffers};
+use crate::buffers::{self, Buffers, TEXT_LEN};
 
 /// An index below, a generation above: a handle that was given back is never valid again.
 const INDEX_BITS: u32 = 16;
@@ -123,15 +123,16 @@ fn seed(buffers: &Buffers) -> [u8; 32] {
 }
 
 fn put_error(buffers: &mut Buffers, error: &PolicyError) {
-    let value = error.value.as_deref().unwrap_or_default();
-    let mut text = alloc::string::String::with_capacity(256);
-    for part in [&error.field, value, &error.allowed] {
-        text.push_str(part);
+    let parts = [&error.field, error.value.as_deref().unwrap_or_default(), &error.allowed];
+    let mut text = alloc::string::String::new();
+    buffers.step[0] = f64::from(error.code.code());
+    for (cell, part) in buffers.step[1..].iter_mut().zip(parts) {
+        let mut len = part.len().min(TEXT_LEN / parts.len());
+        while !part.is_char_boundary(len) {
+            len -= 1;
+        }
+        text.push_str(&part[..len]);
+        *cell = len as f64;
     }
     buffers.put_text(&text);
-    let lengths = [error.field.len(), value.len(), error.allowed.len()];
-    buffers.step[0] = f64::from(error.code.code());
-    for (cell, length) in buffers.step[1..].iter_mut().zip(lengths) {
-        *cell = length as f64;
-    }
 }

@@ -6,6 +6,7 @@ use stormproof::retry_after::Fields;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::buffers::{self, bytes_at, text_at};
+use crate::calls::code;
 
 /// The wait in milliseconds that a response asks for; negative: none.
 ///
@@ -32,7 +33,7 @@ pub fn retry_after(ms_len: i32, x_ms_len: i32, plain_len: i32, date_len: i32, wa
 #[wasm_bindgen]
 pub fn idempotency_value(key_len: u32, form: u32) -> i32 {
     buffers::with(|buffers| {
-        let form = KeyForm::from_code(form as u8).unwrap_or(KeyForm::Raw);
+        let form = KeyForm::from_code(code(form)).unwrap_or(KeyForm::Raw);
         match header_value(text_at(&buffers.text, 0, key_len), form) {
             Some(value) => buffers.put_text(&value) as i32,
             None => -1,

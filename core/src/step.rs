@@ -1,5 +1,7 @@
 //! What goes into the engine and what comes out: the page that both bindings encode.
 
+use core::time::Duration;
+
 use crate::time::Instant;
 
 /// Names one phase of one call. Renewed whenever the call changes phase, and never reused.
@@ -336,6 +338,8 @@ pub enum Action {
         until: Option<Instant>,
         /// What the wait is for.
         why: Why,
+        /// How long it was planned, for those who watch; zero where the step only repeats `until`.
+        planned: Duration,
     },
     /// The call stands in the queue: report [`Event::Elapsed`] at `until`, and poll.
     Queue {

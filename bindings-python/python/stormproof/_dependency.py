@@ -101,7 +101,7 @@ class Dependency:
                 name,
                 attempt=number,
                 kind=kind,
-                wait=call.time_left,
+                wait=call.planned_wait,
                 why=call.why,
             )
             self.listeners.tell(event)

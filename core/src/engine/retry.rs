@@ -1,5 +1,7 @@
 //! Once more, or not? And when?
 
+use core::time::Duration;
+
 use super::call::{Call, Phase, Token};
 use super::{Ending, Engine};
 use crate::breaker::Refusal;
@@ -142,7 +144,12 @@ impl Engine {
         self.counters.total_wait = self.counters.total_wait.saturating_add(wait);
         self.put(id, call, Phase::Waiting { until, why });
         let until = Some(self.clock.to_host(until));
-        self.step(now, id, previous, Action::Wait { until, why })
+        self.step(
+            now,
+            id,
+            previous,
+            Action::Wait { until, why, planned: Duration::from_nanos(wait) },
+        )
     }
 
     /// The timer of a waiting call.
@@ -161,7 +168,7 @@ impl Engine {
         }
         if now < until {
             let until = Some(self.clock.to_host(until));
-            return self.step(now, id, id, Action::Wait { until, why });
+            return self.step(now, id, id, Action::Wait { until, why, planned: Duration::ZERO });
         }
         match self.gate(now, &call) {
             Ok(()) => {

@@ -1,5 +1,7 @@
 //! How attempts end: by an outcome, by their time limit, by the caller.
 
+use core::time::Duration;
+
 use super::call::{Call, Entry, Phase, Token};
 use super::retry::Next;
 use super::{Ending, Engine};
@@ -42,7 +44,12 @@ impl Engine {
     ) -> Step {
         if !until.is_reached(now) {
             let until = self.host_limit(until);
-            self.step(now, id, id, Action::Wait { until, why: Why::Running })
+            self.step(
+                now,
+                id,
+                id,
+                Action::Wait { until, why: Why::Running, planned: Duration::ZERO },
+            )
         } else if call.is_deadline_by(now) {
             self.on_deadline(now, id, call, word)
         } else {

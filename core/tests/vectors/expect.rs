@@ -70,7 +70,7 @@ pub fn step(step: Option<&Step>, named: CallId, calls: &Calls, expected: &Json) 
     let (mut until, mut number, mut why, mut late, mut end) = (Nothing, None, None, None, None);
     match &step.action {
         Action::Attempt { until: cut, number: n } => (until, number) = (at(*cut), Some(*n)),
-        Action::Wait { until: end, why: cause } => (until, why) = (at(*end), Some(cause)),
+        Action::Wait { until: end, why: cause, .. } => (until, why) = (at(*end), Some(cause)),
         Action::Queue { until: end } => until = at(*end),
         Action::Finish(decision) => end = Some(decision),
         Action::Stale { late: it } => late = Some(*it),

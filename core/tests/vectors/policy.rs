@@ -13,22 +13,28 @@ pub fn policy(document: &Json) -> Policy {
 }
 
 fn walk(policy: &mut Policy, path: &str, value: &Json) {
-    let given = match value {
-        Json::Null => Given::Null,
-        Json::Bool(flag) => Given::Flag(*flag),
-        Json::Number(number) => Given::Number(number.as_f64().unwrap_or(f64::NAN)),
-        Json::String(text) => Given::Text(text),
-        Json::Array(members) if path.starts_with("classify.") => {
-            return members.iter().for_each(|member| walk(policy, path, member));
-        }
-        Json::Array(_) => Given::Other,
-        Json::Object(_) => odd_number(value).map_or(Given::Object, Given::Number),
-    };
-    policy.set(path, given);
+    let listed = path.starts_with("classify.");
+    if let (Json::Array(members), true) = (value, listed) {
+        return members.iter().for_each(|member| policy.set(path, given(member)));
+    }
+    let given = given(value);
+    let alone = listed && !matches!(given, Given::Object);
+    policy.set(path, if alone { Given::Other } else { given });
     if let (Json::Object(fields), Given::Object) = (value, given) {
         for (key, value) in fields {
             walk(policy, &format!("{path}.{key}"), value);
         }
+    }
+}
+
+fn given(value: &Json) -> Given<'_> {
+    match value {
+        Json::Null => Given::Null,
+        Json::Bool(flag) => Given::Flag(*flag),
+        Json::Number(number) => Given::Number(number.as_f64().unwrap_or(f64::NAN)),
+        Json::String(text) => Given::Text(text),
+        Json::Array(_) => Given::Other,
+        Json::Object(_) => odd_number(value).map_or(Given::Object, Given::Number),
     }
 }
 

@@ -29,7 +29,7 @@ impl Trail {
 fn line(step: &Step) -> String {
     let (until, detail, decision) = match &step.action {
         Action::Attempt { until, number } => (*until, number.to_string(), "-".into()),
-        Action::Wait { until, why } => (*until, why.name().to_owned(), "-".into()),
+        Action::Wait { until, why, .. } => (*until, why.name().to_owned(), "-".into()),
         Action::Queue { until } => (*until, "-".into(), "-".into()),
         Action::Finish(ended) => (None, "-".into(), decision(ended)),
         Action::Stale { late } => (None, u8::from(*late).to_string(), "-".into()),
