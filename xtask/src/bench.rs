@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the figures of the core and the size of the npm package.
+//! `cargo xtask bench`: what decisions, calls and packages cost.
 
 use std::process::Command;
 
@@ -6,24 +6,40 @@ use anyhow::Result;
 
 use crate::{build, process, workspace};
 
-/// Runs the benches, the instruction counts where valgrind can run, and the size of the bundle.
+/// Times and instructions of the core, then the added time of a call and the size of each package.
 pub fn run(_: &[String]) -> Result<()> {
-    process::run(cargo().args(["bench", "--package", "stormproof-benches"]))?;
-    match process::read(Command::new("valgrind").arg("--version")) {
-        Ok(_) => process::run(cargo().args([
-            "run",
-            "--release",
-            "--package",
-            "stormproof-benches",
-            "--bin",
-            "report",
-        ]))?,
-        Err(_) => println!(
+    core()?;
+    npm()?;
+    python()
+}
+
+fn core() -> Result<()> {
+    const PACKAGE: &str = "--package=stormproof-benches";
+    process::run(cargo().args(["bench", PACKAGE]))?;
+    if process::read(Command::new("valgrind").arg("--version")).is_err() {
+        println!(
             "instruction counts: skipped, valgrind is missing (Debian, Ubuntu: apt-get install valgrind)"
-        ),
+        );
+        return Ok(());
     }
+    // The report runs the program that it counts, which `cargo run` alone would not build.
+    process::run(cargo().args(["build", "--release", PACKAGE, "--bins"]))?;
+    process::run(cargo().args(["run", "--release", PACKAGE, "--bin=report"]))
+}
+
+fn npm() -> Result<()> {
     build::npm::build()?;
-    process::run(Command::new("node").current_dir(workspace::path("npm")).arg("scripts/size.mjs"))
+    for arguments in [&["scripts/size.mjs"][..], &["--expose-gc", "bench/call.mjs"]] {
+        let mut node = Command::new("node");
+        process::run(node.current_dir(workspace::path("npm")).args(arguments))?;
+    }
+    Ok(())
+}
+
+fn python() -> Result<()> {
+    build::python::build()?;
+    let mut python = Command::new(workspace::venv_program("python"));
+    process::run(python.arg(workspace::path("bindings-python/bench/call.py")))
 }
 
 fn cargo() -> Command {

@@ -45,7 +45,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "bench",
         arguments: "",
-        about: "measure the core and the size of the npm package",
+        about: "measure the core and the packages",
         run: bench::run,
     },
     Verb {
