@@ -1,12 +1,18 @@
 //! The circuit breaker.
 
+mod closed;
+mod config;
+mod half_open;
+mod open;
+
 use alloc::vec::Vec;
 
 use crate::classify::Verdict;
-use crate::jitter::{swapped, uniform};
 use crate::step::{Change, ChangeCause, Circuit, Control, stable_enum};
-use crate::time::{Instant, MILLISECOND, Nanos, grown};
-use crate::window::{Counts, FailureTimes, Window};
+use crate::time::{Instant, Nanos};
+use crate::window::{FailureTimes, Window};
+
+pub(crate) use config::{Config, MAX_FAILURE_THRESHOLD};
 
 stable_enum! {
     /// What the breaker admits and counts.
@@ -15,46 +21,6 @@ stable_enum! {
         Attempt = 0 "attempt",
         /// Whole calls.
         Call = 1 "call",
-    }
-}
-
-/// The largest number of failures whose times are kept.
-pub(crate) const MAX_FAILURE_THRESHOLD: u64 = 1_024;
-
-/// Figures in nanoseconds and thousandths; a rule that is off is `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Config {
-    pub rolling_window: Nanos,
-    pub failure_rate: Option<u64>,
-    pub minimum_calls: u64,
-    pub no_success_failures: Option<u64>,
-    pub failure_threshold: Option<u64>,
-    pub consecutive_failures: Option<u64>,
-    pub slow_call_rate: Option<u64>,
-    pub slow_call_duration: Option<Nanos>,
-    pub open_duration: Nanos,
-    pub open_jitter: bool,
-    pub open_growth: u64,
-    pub open_cap: Nanos,
-    pub honor_retry_after: bool,
-    pub retry_after_max: Nanos,
-    pub probes: usize,
-    pub success_threshold: u64,
-    pub probe_lease: Nanos,
-    pub count_throttled: bool,
-}
-
-impl Config {
-    /// A circuit that only a person opens.
-    pub fn without_rules(self) -> Self {
-        Self {
-            failure_rate: None,
-            no_success_failures: None,
-            failure_threshold: None,
-            consecutive_failures: None,
-            slow_call_rate: None,
-            ..self
-        }
     }
 }
 
@@ -271,179 +237,6 @@ impl CircuitBreaker {
         }
     }
 
-    #[inline(always)]
-    fn on_healthy(&mut self, now: Instant, slow: bool, word: u64) -> Option<Change> {
-        let counts = self.window.record(now, false, slow);
-        if let State::Closed { run, .. } = &mut self.state {
-            *run = 0;
-        }
-        let cause = self.rate_met(counts)?;
-        Some(self.open(now, cause, None, word))
-    }
-
-    #[cold]
-    fn on_failure(
-        &mut self,
-        now: Instant,
-        slow: bool,
-        report: Report,
-        word: u64,
-    ) -> Option<Change> {
-        let counts = self.window.record(now, true, slow);
-        let run = self.extend_run(now);
-        let window = self.config.rolling_window;
-        let crowded =
-            self.failure_times.as_mut().is_some_and(|times| times.on_failure(now, window));
-        let reached = |rule: Option<u64>, count: u64| rule.is_some_and(|limit| count >= limit);
-        let cause = if crowded {
-            ChangeCause::FailureThreshold
-        } else if reached(self.config.consecutive_failures, run) {
-            ChangeCause::ConsecutiveFailures
-        } else if counts.failures == counts.total
-            && reached(self.config.no_success_failures, counts.failures)
-        {
-            ChangeCause::NoSuccess
-        } else {
-            self.rate_met(counts)?
-        };
-        Some(self.open(now, cause, report.retry_after_ms, word))
-    }
-
-    fn extend_run(&mut self, now: Instant) -> u64 {
-        let window = self.config.rolling_window;
-        let State::Closed { run, last_failure } = &mut self.state else {
-            return 0;
-        };
-        let goes_on = now.since(*last_failure) < window;
-        *run = if goes_on { run.saturating_add(1) } else { 1 };
-        *last_failure = now;
-        *run
-    }
-
-    /// The rate, if any, that has reached its limit with enough calls behind it.
-    fn rate_met(&self, counts: Counts) -> Option<ChangeCause> {
-        let total = counts.total;
-        if counts.failures + counts.slow == 0 || total < self.config.minimum_calls {
-            return None;
-        }
-        let met = |rate: Option<u64>, part: u64| {
-            rate.is_some_and(|rate| part > 0 && part * 1_000 >= rate * total)
-        };
-        if met(self.config.failure_rate, counts.failures) {
-            Some(ChangeCause::FailureRate)
-        } else if met(self.config.slow_call_rate, counts.slow) {
-            Some(ChangeCause::SlowCallRate)
-        } else {
-            None
-        }
-    }
-
-    fn is_slow(&self, took: Nanos) -> bool {
-        self.config.slow_call_rate.is_some()
-            && self.config.slow_call_duration.is_some_and(|limit| took >= limit)
-    }
-
-    #[cold]
-    fn on_probe_result(
-        &mut self,
-        now: Instant,
-        admission: Admission,
-        slow: bool,
-        report: Report,
-        word: u64,
-    ) -> Option<Change> {
-        let lease = admission.lease?;
-        let on_lease = now < lease;
-        if on_lease {
-            self.give_slot_back(lease);
-        }
-        match report.verdict {
-            Verdict::Neutral => None,
-            Verdict::Healthy if !slow => self.on_probe_success(),
-            _ if on_lease => {
-                Some(self.open(now, ChangeCause::ProbeFailed, report.retry_after_ms, word))
-            }
-            _ => None,
-        }
-    }
-
-    fn on_probe_success(&mut self) -> Option<Change> {
-        let State::HalfOpen { successes, .. } = &mut self.state else {
-            return None;
-        };
-        *successes += 1;
-        if *successes < self.config.success_threshold {
-            return None;
-        }
-        self.openings = 0;
-        self.enter(CLOSED);
-        self.clear();
-        Some(Change {
-            from: Circuit::HalfOpen,
-            to: Circuit::Closed,
-            cause: ChangeCause::ProbesSucceeded,
-        })
-    }
-
-    #[cold]
-    fn open(
-        &mut self,
-        now: Instant,
-        cause: ChangeCause,
-        retry_after_ms: Option<u64>,
-        word: u64,
-    ) -> Change {
-        let from = self.circuit(now);
-        let span = self.open_span(retry_after_ms, word);
-        self.openings = self.openings.saturating_add(1);
-        self.enter(State::Open { until: now.after(span) });
-        Change { from, to: Circuit::Open, cause }
-    }
-
-    fn open_span(&self, retry_after_ms: Option<u64>, word: u64) -> Nanos {
-        let span = self.grown_open_duration();
-        let asked = match retry_after_ms {
-            Some(millis) if self.config.honor_retry_after => {
-                millis.saturating_mul(MILLISECOND).min(self.config.retry_after_max)
-            }
-            _ => 0,
-        };
-        let spread = match self.config.open_jitter {
-            true => uniform(swapped(word), 0, span / 2),
-            false => 0,
-        };
-        span.max(asked).saturating_add(spread)
-    }
-
-    fn grown_open_duration(&self) -> Nanos {
-        let mut span = self.config.open_duration;
-        if self.config.open_growth == 1_000 {
-            return span;
-        }
-        for _ in 0..self.openings {
-            let longer = grown(span, self.config.open_growth).min(self.config.open_cap);
-            if longer == span {
-                break;
-            }
-            span = longer;
-        }
-        span
-    }
-
-    #[cold]
-    fn end_open_time(&mut self, now: Instant) -> Option<Change> {
-        let State::Open { until } = self.state else {
-            return None;
-        };
-        if now < until {
-            return None;
-        }
-        let leases = core::mem::take(&mut self.spare);
-        self.enter(State::HalfOpen { leases, successes: 0 });
-        let (from, to) = (Circuit::Open, Circuit::HalfOpen);
-        Some(Change { from, to, cause: ChangeCause::OpenTimeOver })
-    }
-
     fn enter(&mut self, state: State) {
         self.generation += 1;
         let left = core::mem::replace(&mut self.state, state);
@@ -457,36 +250,6 @@ impl CircuitBreaker {
         self.window.clear();
         if let Some(times) = &mut self.failure_times {
             times.clear();
-        }
-    }
-
-    /// The end of the earliest lease if every probe slot is taken at `now`.
-    fn earliest_full_lease(&self, leases: &[Instant], now: Instant) -> Option<Instant> {
-        // Leases are equally long, so they end in the order in which they were given.
-        let ended = leases.partition_point(|lease| *lease <= now);
-        (leases.len() - ended >= self.config.probes).then(|| leases[ended])
-    }
-
-    #[cold]
-    fn take_probe_slot(&mut self, now: Instant) -> Option<Instant> {
-        let State::HalfOpen { leases, .. } = &mut self.state else {
-            return None;
-        };
-        leases.retain(|lease| now < *lease);
-        // Only a breaker that refuses nobody comes here with all slots taken.
-        if leases.len() >= self.config.probes {
-            return None;
-        }
-        let lease = now.after(self.config.probe_lease);
-        leases.push(lease);
-        Some(lease)
-    }
-
-    fn give_slot_back(&mut self, lease: Instant) {
-        if let State::HalfOpen { leases, .. } = &mut self.state
-            && let Some(place) = leases.iter().position(|held| *held == lease)
-        {
-            leases.remove(place);
         }
     }
 }

@@ -32,25 +32,9 @@ fn why(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
             _ = text.text("Given up: this answer allows no further attempt.")
         }
         Reason::BudgetExhausted => budget(text, plan, decision),
-        Reason::RetryAfterTooLong => {
-            text.text("Not retried: ").text(name).text(" asks for a wait");
-            wait_left(text, decision, " of ");
-            text.text(", and ").seconds(plan.retry_after_max).text(" s are allowed.");
-        }
-        Reason::DeadlineTooNear => {
-            text.text("Not retried: the next attempt would start");
-            wait_left(text, decision, " in ");
-            text.text(", at or after the deadline.");
-        }
+        Reason::RetryAfterTooLong | Reason::DeadlineTooNear => wait(text, plan, decision, name),
         Reason::DeadlineExceeded => _ = text.text("Given up: the deadline passed."),
-        Reason::CircuitOpen if decision.forced => {
-            text.text("Refused: the circuit of ").text(name).text(" is forced open.");
-        }
-        Reason::CircuitOpen => {
-            text.text("Refused: the circuit of ").text(name).text(" is open");
-            wait_left(text, decision, " for another ");
-            text.text(".");
-        }
+        Reason::CircuitOpen => circuit(text, decision, name),
         Reason::BulkheadFull => {
             _ = text.text("Refused: no permit and no place in the queue is free.")
         }
@@ -66,6 +50,29 @@ fn success(text: &mut String, plan: &Plan, decision: &Decision) {
         text.text(", after ").seconds(decision.total_wait).text(" s of waiting");
     }
     text.text(".");
+}
+
+fn wait(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
+    if decision.reason == Reason::DeadlineTooNear {
+        text.text("Not retried: the next attempt would start");
+        wait_left(text, decision, " in ");
+        text.text(", at or after the deadline.");
+    } else {
+        text.text("Not retried: ").text(name).text(" asks for a wait");
+        wait_left(text, decision, " of ");
+        text.text(", and ").seconds(plan.retry_after_max).text(" s are allowed.");
+    }
+}
+
+fn circuit(text: &mut String, decision: &Decision, name: &str) {
+    text.text("Refused: the circuit of ").text(name);
+    if decision.forced {
+        text.text(" is forced open.");
+    } else {
+        text.text(" is open");
+        wait_left(text, decision, " for another ");
+        text.text(".");
+    }
 }
 
 fn budget(text: &mut String, plan: &Plan, decision: &Decision) {

@@ -146,6 +146,29 @@ mod tasks {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_timeout_is_the_last_failure_and_the_deadline_is_none() {
+        let policy = plain().attempt_timeout(Duration::from_millis(50)).max_attempts(2);
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let fail_then_hang = |attempt: stormproof::drive::Attempt| async move {
+            if attempt.number == 1 {
+                Err::<(), _>(Kind::Network)
+            } else {
+                std::future::pending().await
+            }
+        };
+        let result = client.call(Request::default(), sleep, fail_then_hang, verdict).await;
+        let error = result.unwrap_err();
+        assert_eq!((error.error, error.decision.last_kind), (None, Some(Kind::Timeout)));
+
+        let policy = plain().overall_timeout(Duration::from_millis(500)).attempt_timeout(None);
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let result = client.call(Request::default(), sleep, fail_then_hang, verdict).await;
+        let error = result.unwrap_err();
+        assert_eq!(error.decision.reason, Reason::DeadlineExceeded);
+        assert_eq!(error.error, Some(Kind::Network), "the last real failure is the cause");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn waiters_run_in_the_order_in_which_they_came() {
         let client = Client::new(&plain().max_concurrent(1), clock(), || 0).unwrap();
         let order = std::sync::Mutex::new(Vec::new());

@@ -44,6 +44,9 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
                         }
                         Ran::Cut(next) => {
                             self.on_event(step.call, DROPPED);
+                            // A timeout has no error of the dependency's, and what came before it
+                            // is not the last. What the deadline cuts leaves the last as it is.
+                            last = last.filter(|_| is_deadline(&next));
                             next
                         }
                     }
@@ -73,14 +76,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
     ) -> Ran<T> {
         let mut running = pin!(running);
         loop {
-            let current = until;
-            let limit = async {
-                match current {
-                    Some(until) => _ = sleep(until.saturating_since((self.now)())).await,
-                    None => core::future::pending().await,
-                }
-            };
-            let mut limit = pin!(limit);
+            let mut limit = pin!(self.sleep_until(until, sleep));
             let ended = poll_fn(|context| {
                 if let Poll::Ready(value) = running.as_mut().poll(context) {
                     return Poll::Ready(Some(value));
@@ -110,14 +106,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
     ) -> Step {
         loop {
             let poll_at = self.lock().poll_at;
-            let next = soonest(until, poll_at);
-            let timer = async {
-                match next {
-                    Some(next) => _ = sleep(next.saturating_since((self.now)())).await,
-                    None => core::future::pending().await,
-                }
-            };
-            let mut timer = pin!(timer);
+            let mut timer = pin!(self.sleep_until(soonest(until, poll_at), sleep));
             let handed = poll_fn(|context| {
                 let mut state = self.lock();
                 self.poll(&mut state);
@@ -136,17 +125,34 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
                 return step;
             }
             if until.is_some_and(|until| (self.now)() >= until) {
-                let mut state = self.lock();
-                return match state.waiters.take(call) {
-                    Some(step) => step,
-                    None => {
-                        state.waiters.forget(call);
-                        self.on_event_locked(&mut state, call, Event::Elapsed)
-                    }
-                };
+                return self.leave_line(call);
             }
         }
     }
+
+    /// The time in the line is over, unless the turn has come in the meantime.
+    fn leave_line(&self, call: CallId) -> Step {
+        let mut state = self.lock();
+        state.waiters.take(call).unwrap_or_else(|| {
+            state.waiters.forget(call);
+            self.on_event_locked(&mut state, call, Event::Elapsed)
+        })
+    }
+
+    async fn sleep_until<Sleep: Future>(
+        &self,
+        until: Option<Instant>,
+        sleep: &impl Fn(Duration) -> Sleep,
+    ) {
+        match until {
+            Some(until) => _ = sleep(until.saturating_since((self.now)())).await,
+            None => core::future::pending().await,
+        }
+    }
+}
+
+fn is_deadline(step: &Step) -> bool {
+    matches!(step.action, Action::Finish(decision) if decision.is_own_error())
 }
 
 enum Ran<T> {
