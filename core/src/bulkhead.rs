@@ -23,6 +23,9 @@ pub(crate) struct Config {
     pub abandoned_lease: Nanos,
 }
 
+/// Waiters are numbered below this: the line remembers a place for each number up to the largest.
+pub const WAITERS: u32 = 1 << 20;
+
 /// What became of a request for a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -30,13 +33,13 @@ pub enum Entry {
     Permit,
     /// Stand in line.
     Queued,
-    /// Neither a permit nor a place in the line is free.
+    /// Neither a permit nor a place in the line is free, or the number is no waiter's.
     Full,
 }
 
 /// A limit on concurrent attempts with a bounded, fair line of waiters.
 ///
-/// Waiters are small numbers that the user chooses (the index of a task). A permit that comes back
+/// Waiters are numbers below [`WAITERS`] that the user chooses (the index of a task). A permit that comes back
 /// belongs to the first waiter: nobody who comes later overtakes the line.
 ///
 /// ```
@@ -69,7 +72,7 @@ impl Bulkhead {
         if self.line.is_empty() && self.has_free_permit() {
             self.running += 1;
             Entry::Permit
-        } else if self.line.len() < self.config.max_queue && !self.line.contains(waiter) {
+        } else if self.line.len() < self.config.max_queue && self.may_join(waiter) {
             self.line.join(waiter);
             Entry::Queued
         } else {
@@ -120,5 +123,9 @@ impl Bulkhead {
     /// How many wait in the line.
     pub fn queued(&self) -> u32 {
         self.line.len()
+    }
+
+    fn may_join(&self, waiter: u32) -> bool {
+        waiter < WAITERS && !self.line.contains(waiter)
     }
 }

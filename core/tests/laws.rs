@@ -65,6 +65,7 @@ fn policy(dice: &mut Dice) -> (Policy, u32) {
         .capacity(1.0 + dice.below(20) as f64)
         .max_concurrent(max)
         .max_queue(dice.below(5) as u32)
+        .max_calls(dice.of(&[None, None, Some(1), Some(4)]))
         .queue_timeout(dice.of(&[None, Some(Duration::from_millis(300))]))
         .release(dice.of(Release::ALL))
         .abandoned_lease(dice.millis(3_000))
