@@ -7,6 +7,7 @@ import { decisionOf, putDecision, type Decision } from "./decision.ts";
 import { StormproofError } from "./errors.ts";
 import type { EventName, Listener } from "./events.ts";
 import type { Result } from "./failure.ts";
+import { readDocument } from "./file.ts";
 import { fetchThrough, textsOf, type FetchInit, type Texts } from "./fetch.ts";
 import { callKey } from "./key.ts";
 import { Loop, type HostOptions } from "./loop.ts";
@@ -69,6 +70,15 @@ export class ResilientClient {
   }
 
   /**
+   * A client with the policy in a JSON file. Needs Node ≥ 20.16, Deno or Bun.
+   *
+   * @throws PolicyError with code `unreadable_file` where the file cannot be read.
+   */
+  static fromFile(path: string | URL, host?: HostOptions): ResilientClient {
+    return ResilientClient.fromJson(readDocument(path), host);
+  }
+
+  /**
    * Does `operation` until it succeeds or the policy says to stop.
    *
    * Rejects with the operation's own last error, with the caller's own `signal.reason`, or with a
@@ -101,9 +111,9 @@ export class ResilientClient {
    * Timeouts cover the time until the head is there. While the body is read, only `init.signal`
    * ends it.
    */
-  fetch(input: RequestInfo | URL, init?: FetchInit): Promise<Response> {
+  fetch(input: RequestInfo | URL, init?: FetchInit | null): Promise<Response> {
     return new Promise((resolve) => {
-      resolve(fetchThrough(this.#open(), this.#texts, input, init));
+      resolve(fetchThrough(this.#open(), this.#texts, input, init ?? {}));
     });
   }
 

@@ -45,7 +45,7 @@ export function fetchThrough(
   loop: Loop,
   texts: Texts,
   input: RequestInfo | URL,
-  init: FetchInit = {},
+  init: FetchInit,
 ): Promise<Response> {
   const signal = init.signal === undefined && input instanceof Request ? input.signal : init.signal;
   const { operation, wants, newest } = prepare(loop, texts, input, init, signal);
@@ -167,9 +167,17 @@ function referrerOf(input: Request | string): RequestInit {
   return { referrer, referrerPolicy };
 }
 
+function isTypeError(error: unknown): boolean {
+  try {
+    return (error as Error | undefined)?.name === "TypeError";
+  } catch {
+    return false;
+  }
+}
+
 /** `fetch` reports a request that cannot be sent as it reports a network that fails. */
 function isOurFault(error: unknown, input: Request | string): boolean {
-  if ((error as Error | undefined)?.name !== "TypeError") return false;
+  if (!isTypeError(error)) return false;
   if (isUnclassified(classifyError(error))) return true;
   const url = typeof input === "string" ? input : input.url;
   try {

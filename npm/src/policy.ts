@@ -225,7 +225,16 @@ export function draft(policy: unknown): void {
     const allowed = "must be an object";
     throw new PolicyError("bad_document", "", policy, allowed, `the policy document: ${allowed}`);
   }
-  for (const [key, value] of Object.entries(policy)) walk(key, value);
+  walkAll("", policy);
+}
+
+function walkAll(prefix: string, values: object): void {
+  for (const [key, value] of Object.entries(values)) {
+    const path = prefix + key;
+    // It would name a knob that lies deeper.
+    if (key.includes(".")) throw unknownField(path, value, "a field within its section");
+    walk(path, value);
+  }
 }
 
 // No knob lies deeper.
@@ -248,7 +257,7 @@ function walk(path: string, value: unknown): void {
   } else if (isPlain(value)) {
     put(path, OBJECT);
     if (path.split(".").length >= MAX_SEGMENTS) return;
-    for (const [key, below] of Object.entries(value)) walk(`${path}.${key}`, below);
+    walkAll(`${path}.`, value);
   } else if (isListed) {
     // What belongs in a list does not stand alone.
     put(path, OTHER);
@@ -285,13 +294,19 @@ function fault(policy: unknown): Error {
     start += length;
     return takeText(length, start - length);
   }) as [string, string, string];
-  const value = lookUp(policy, field) ?? (spelled || undefined);
+  const found = lookUp(policy, field);
+  const value = found === undefined ? spelled || undefined : found;
   const name = POLICY_ERROR_CODES[code]!;
-  const message =
-    name === "unknown_field"
-      ? `${field} is not a field of a policy; ${allowed}`
-      : `${field}: ${spelled || spell(value)} is not allowed; allowed: ${allowed}`;
+  if (name === "unknown_field") return unknownField(field, value, allowed);
+  const text = spelled || spell(value);
+  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  const message = `${field}: ${short} is not allowed; allowed: ${allowed}`;
   return new PolicyError(name, field, value, allowed, message);
+}
+
+function unknownField(field: string, value: unknown, allowed: string): PolicyError {
+  const message = `${field.slice(0, MAX_TEXT)} is not a field of a policy; ${allowed}`;
+  return new PolicyError("unknown_field", field, value, allowed, message);
 }
 
 function lookUp(policy: unknown, field: string): unknown {

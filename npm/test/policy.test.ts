@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { test } from "node:test";
 import { PolicyError, ResilientClient, type Policy } from "../src/index.ts";
 
@@ -82,6 +86,80 @@ test("a document is JSON", () => {
   assert.equal(client.name, "payments");
   assert.throws(() => ResilientClient.fromJson('{"name": '), { code: "bad_document", field: "" });
   assert.throws(() => ResilientClient.fromJson("[]"), { code: "bad_document" });
+});
+
+test("a document may be a file", () => {
+  const folder = mkdtempSync(join(tmpdir(), "policy-"));
+  const path = join(folder, "policy.json");
+  try {
+    writeFileSync(path, '{"name": "payments"}');
+    for (const place of [path, pathToFileURL(path)]) {
+      const client = ResilientClient.fromFile(place);
+      assert.equal(client.name, "payments");
+      client.close();
+    }
+    writeFileSync(path, "{");
+    assert.throws(() => ResilientClient.fromFile(path), { code: "bad_document" });
+    writeFileSync(path, Uint8Array.of(0x22, 0xff, 0x22));
+    assert.throws(() => ResilientClient.fromFile(path), { code: "unreadable_file" });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a file that cannot be read is told by its path and the reason", () => {
+  const path = join(tmpdir(), "no-such-folder", "policy.json");
+  assert.throws(() => ResilientClient.fromFile(path), (error) => {
+    assert.ok(error instanceof PolicyError);
+    assert.deepEqual([error.code, error.field, error.value], ["unreadable_file", "", path]);
+    assert.ok(error.message.startsWith(`${path}: `) && error.message.includes("ENOENT"));
+    return true;
+  });
+  for (const odd of ["", tmpdir(), "a\0b", 0, undefined, {}, new URL("https://example.org/")]) {
+    assert.throws(() => ResilientClient.fromFile(odd as string), { code: "unreadable_file" });
+  }
+});
+
+test("where there are no files, a file cannot be read", () => {
+  const { getBuiltinModule } = process;
+  try {
+    for (const missing of [undefined, () => undefined]) {
+      process.getBuiltinModule = missing as never;
+      assert.throws(() => ResilientClient.fromFile("policy.json"), {
+        code: "unreadable_file",
+        message: /^policy\.json: this runtime opens no files/,
+      });
+    }
+  } finally {
+    process.getBuiltinModule = getBuiltinModule;
+  }
+});
+
+test("a name with a dot names no deeper field", () => {
+  for (const [name, value] of [["retry.baseMs", 5], ["classify.success", [404]]] as const) {
+    const error = errorOf({ [name]: value });
+    assert.deepEqual([error.code, error.field, error.value], ["unknown_field", name, value]);
+  }
+  assert.equal(errorOf({ retry: { "baseMs.x": 5 } }).field, "retry.baseMs.x");
+});
+
+test("null stands in the error as it stands in the policy", () => {
+  for (const [policy, field] of [[{ retry: null }, "retry"], [{ name: null }, "name"]] as const) {
+    const error = errorOf(policy);
+    assert.deepEqual([error.field, error.value], [field, null]);
+    assert.match(error.message, /^\w+: null is not allowed/);
+  }
+});
+
+test("a message is short, however long the value is", () => {
+  const long = "x".repeat(1_000_000);
+  const values = [long, Array.from(long)];
+  for (const value of values) {
+    const error = errorOf({ retry: { jitter: value } });
+    assert.equal(error.value, value);
+    assert.ok(error.message.length < 1000);
+  }
+  assert.ok(errorOf({ [long]: 1 }).message.length < 1000);
 });
 
 test("undefined is the same as left out, and sections can be switched off", () => {
