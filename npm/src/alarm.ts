@@ -27,6 +27,8 @@ const LONGEST = 2 ** 31 - 1;
  */
 export class Alarm {
   readonly #heap: Sleeper[] = [];
+  /** Those whose instant has come, until they have all been told. */
+  #due: readonly Sleeper[] = [];
   readonly #timing: Timing;
   #timer: unknown;
   #setFor = Infinity;
@@ -35,9 +37,9 @@ export class Alarm {
     this.#timing = timing;
   }
 
-  /** Everybody who sleeps, the first to be woken in front. */
+  /** Everybody who sleeps or is being woken. */
   get sleepers(): readonly Sleeper[] {
-    return this.#heap;
+    return [...this.#due, ...this.#heap];
   }
 
   add(sleeper: Sleeper): void {
@@ -61,6 +63,12 @@ export class Alarm {
     }
   }
 
+  /** The clock was set back: all instants keep their distance from now. */
+  shift(ms: number): void {
+    for (const sleeper of this.#heap) sleeper.until = Math.max(0, sleeper.until - ms);
+    this.#setFor -= ms;
+  }
+
   /** Ends the timer. */
   close(): void {
     this.#timing.clearTimeout(this.#timer);
@@ -78,14 +86,16 @@ export class Alarm {
   readonly #ring = (): void => {
     this.#timer = undefined;
     this.#setFor = Infinity;
-    for (const sleeper of this.#due()) {
+    this.#due = this.#takeDue();
+    for (const sleeper of this.#due) {
       if (sleeper.place < 0) sleeper.wake();
     }
+    this.#due = [];
     const first = this.#heap[0];
     if (first !== undefined) this.#set(first.until);
   };
 
-  #due(): Sleeper[] {
+  #takeDue(): Sleeper[] {
     const now = this.#timing.now();
     const due: Sleeper[] = [];
     for (;;) {

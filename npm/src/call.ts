@@ -4,10 +4,10 @@ import type { Sleeper } from "./alarm.ts";
 import { Trial, type Attempt } from "./attempt.ts";
 import { isResponse } from "./classify.ts";
 import { cells } from "./core.ts";
-import { remember, takeDecision, type Decision } from "./decision.ts";
+import { isObject, remember, takeDecision, type Decision } from "./decision.ts";
 import { endedByError, endedByResponse, report, type Ended } from "./ended.ts";
 import { endingOf, timedOut } from "./ending.ts";
-import { ATTEMPT, FINISH, QUEUE, WAIT, type Loop } from "./loop.ts";
+import { ATTEMPT, FINISH, GONE, QUEUE, WAIT, type Loop } from "./loop.ts";
 import { WHYS } from "./names.ts";
 import { release } from "./release.ts";
 import {
@@ -110,6 +110,8 @@ export class Call implements Sleeper, Watcher {
    * its new phase, before anybody else's code runs: that code may start and cancel calls.
    */
   apply(action: number, ended?: Ended, value?: unknown): void {
+    // A hook of the host has closed the client meanwhile: what stands in the buffer is not ours.
+    if (action === GONE) return;
     const buffer = cells();
     const id = buffer[0]!;
     const until = buffer[3]!;
@@ -143,7 +145,7 @@ export class Call implements Sleeper, Watcher {
   #run(trial: Trial, operation: (attempt: Attempt) => unknown): void {
     try {
       const value = operation(trial);
-      if (typeof value !== "object" || value === null) return this.#onValue(trial, value);
+      if (!isObject(value)) return this.#onValue(trial, value);
       Promise.resolve(value).then(
         (value) => this.#onValue(trial, value),
         (error) => this.#onError(trial, error),
@@ -155,9 +157,17 @@ export class Call implements Sleeper, Watcher {
 
   #onValue(trial: Trial, value: unknown): void {
     if (trial.isCut) return this.loop.late(trial, "fulfilled", value);
+    // A promise of whatever make may settle twice.
+    if (trial !== this.#trial) return;
     if (!trial.isParsing) {
-      const isAnswer = typeof value === "object" && value !== null && isResponse(value);
-      const ended = isAnswer ? endedByResponse(this.loop, this.#wants, value) : undefined;
+      let ended: Ended | undefined;
+      try {
+        const isAnswer = typeof value === "object" && value !== null && isResponse(value);
+        ended = isAnswer ? endedByResponse(this.loop, this.#wants, value) : undefined;
+      } catch (error) {
+        // A response of another make, which cannot be read.
+        return this.#onError(trial, error);
+      }
       if (ended !== undefined) return this.#fail(trial, ended);
       const { parse } = this.#wants;
       if (parse !== undefined) {
@@ -176,6 +186,7 @@ export class Call implements Sleeper, Watcher {
 
   #onError(trial: Trial, error: unknown): void {
     if (trial.isCut) return this.loop.late(trial, "rejected", error);
+    if (trial !== this.#trial) return;
     this.#fail(trial, endedByError(this.loop, this.#wants, trial, error));
   }
 

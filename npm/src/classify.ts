@@ -1,7 +1,7 @@
 /** From errors and responses to failures. @module */
 
 import { byCode } from "./codes.ts";
-import { BusinessError, isHttpError, isRefused } from "./errors.ts";
+import { isBusinessError, isHttpError, isRefused, waitOf } from "./errors.ts";
 import type { Failure } from "./failure.ts";
 import { KINDS, SAFETIES, type Kind, type Safety } from "./names.ts";
 import { core } from "./core.ts";
@@ -106,11 +106,12 @@ function recognise(error: unknown): Failure | undefined {
     return error.code === "closed" ? undefined : { kind: error.code, cause: error };
   }
   if (isHttpError(error)) {
-    const { status, retryAfterMs } = error;
+    const { status } = error;
+    const retryAfterMs = waitOf(error);
     const kind = kindOfStatus(0, status, retryAfterMs, 0);
     return kind === "success" ? undefined : byStatus(kind, status, retryAfterMs, error);
   }
-  if (error instanceof BusinessError) return { kind: "business", code: error.code, cause: error };
+  if (isBusinessError(error)) return { kind: "business", code: error.code, cause: error };
   const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown };
   if (name === "AbortError") return { kind: "cancelled", cause: error };
   const found = search(error) ?? byMessage(error, name, message);

@@ -41,7 +41,7 @@ export function remember(answer: unknown, decision: Decision): void {
   if (isObject(answer)) known.set(answer, decision);
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 

@@ -9,7 +9,7 @@ import {
   isUnclassified,
   kindOfStatus,
 } from "./classify.ts";
-import { HttpError, isHttpError } from "./errors.ts";
+import { HttpError, isHttpError, waitOf } from "./errors.ts";
 import type { Failure } from "./failure.ts";
 import type { Loop } from "./loop.ts";
 import { kindCode } from "./names.ts";
@@ -40,7 +40,13 @@ export function endedByResponse(loop: Loop, wants: Wants, response: Response): E
 /** What an error is that an operation ended with. */
 export function endedByError(loop: Loop, wants: Wants, trial: Trial, error: unknown): Ended {
   if (trial.isOurFault) return { failure: { kind: "client", status: 0, cause: error }, error };
-  if (isHttpError(error)) return endedByHttpError(loop, wants, error);
+  if (isHttpError(error)) {
+    try {
+      return endedByHttpError(loop, wants, error);
+    } catch {
+      // One of another make, whose fields cannot be read.
+    }
+  }
   const failure = classifyError(error);
   if (!isUnclassified(failure)) return { failure, error };
   if (trial.isParsing) return { failure: { kind: "contract", cause: error }, error };
@@ -57,7 +63,8 @@ export function report(loop: Loop, trial: Trial, { failure }: Ended): number {
 }
 
 function endedByHttpError(loop: Loop, wants: Wants, error: HttpError): Ended {
-  const { status, retryAfterMs, response } = error;
+  const { status, response } = error;
+  const retryAfterMs = waitOf(error);
   const kind = kindOfStatus(loop.handle, status, retryAfterMs, wants.safety);
   // An operation that throws has not succeeded, whatever the policy thinks of the status.
   const failure = byStatus(kind === "success" ? "client" : kind, status, retryAfterMs, error);

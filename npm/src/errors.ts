@@ -40,7 +40,11 @@ Object.defineProperty(StormproofError.prototype, BRAND, { value: true });
 /** Is this a refusal by stormproof, whichever copy of the package made it? */
 export function isRefused(error: unknown): error is StormproofError {
   if (typeof error !== "object" || error === null) return false;
-  return (error as { [BRAND]?: unknown })[BRAND] === true;
+  try {
+    return (error as { [BRAND]?: unknown })[BRAND] === true;
+  } catch {
+    return false;
+  }
 }
 
 /** A policy that no client is built from. */
@@ -111,6 +115,11 @@ export function isHttpError(error: unknown): error is HttpError {
   }
 }
 
+/** The wait that an error of whatever make tells. */
+export function waitOf({ retryAfterMs }: HttpError): number | undefined {
+  return typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined;
+}
+
 /**
  * The dependency answered with a refusal of its own domain ("card declined"). Throw it in an
  * operation or a parser: it is never retried, and counts as a sign of life.
@@ -124,4 +133,10 @@ export class BusinessError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** Also one of another copy of the package. */
+export function isBusinessError(error: unknown): error is BusinessError {
+  const { name, code } = (error ?? {}) as Partial<BusinessError>;
+  return name === "BusinessError" && typeof code === "string";
 }

@@ -44,6 +44,7 @@ export const QUEUE = 2;
 export const FINISH = 3;
 export const STALE = 4;
 export const NOTHING = 5;
+export const GONE = 6;
 
 const engines = new FinalizationRegistry((handle: number) => core().engine_free(handle));
 
@@ -71,7 +72,7 @@ export class Loop implements Timing, Sleeper {
     this.handle = buildEngine(policy, host.seed);
     this.name = policy.name ?? "the dependency";
     this.host = host;
-    this.now = host.now ?? (() => performance.now());
+    this.now = host.now === undefined ? () => performance.now() : this.#watched(host.now);
     this.listeners = new Listeners(host.onListenerError);
     this.alarm = new Alarm(this);
     engines.register(this, this.handle, this);
@@ -136,6 +137,7 @@ export class Loop implements Timing, Sleeper {
     this.isClosed = true;
     const calls = [...this.alarm.sleepers, ...this.untimed];
     for (const call of calls) if (call !== this) (call as Call).onAbort(reason);
+    this.#pollAt(-1);
     this.alarm.close();
     engines.unregister(this);
     this.core.engine_free(this.handle);
@@ -155,6 +157,18 @@ export class Loop implements Timing, Sleeper {
     else call.apply(action);
   }
 
+  /** A clock that may be set back, by hand or by the network. */
+  #watched(clock: () => number): () => number {
+    let newest = -Infinity;
+    return () => {
+      const now = clock();
+      const isSetBack = now <= newest - STEP_BACK;
+      if (isSetBack) this.alarm.shift(newest - now);
+      if (isSetBack || now > newest) newest = now;
+      return now;
+    };
+  }
+
   #pollAt(instant: number): void {
     this.alarm.remove(this);
     this.until = instant;
@@ -163,3 +177,5 @@ export class Loop implements Timing, Sleeper {
 }
 
 const CANCELLED = kindCode("cancelled");
+/** In milliseconds. The core takes less for threads that race, and waits until it is made up. */
+const STEP_BACK = 1000;

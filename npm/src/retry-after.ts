@@ -14,8 +14,9 @@ export function retryAfterOf(
 ): number | undefined {
   const values = NAMES.map((name) => response.headers.get(name));
   if (values[0] === null && values[1] === null && values[2] === null) return undefined;
+  const wall = wallClock();
   const [ms, xMs, plain, date] = hand(values) as [number, number, number, number];
-  const delay = core().retry_after(ms, xMs, plain, date, wallClock());
+  const delay = core().retry_after(ms, xMs, plain, date, wall);
   return delay < 0 ? undefined : delay;
 }
 

@@ -36,5 +36,6 @@ function hook(response: Response, name: (typeof READERS)[number], stop: () => vo
       stop();
     }
   };
-  Object.defineProperty(response, name, { value, configurable: true, writable: true });
+  // Where the response is frozen, the listener goes with the garbage.
+  Reflect.defineProperty(response, name, { value, configurable: true, writable: true });
 }
