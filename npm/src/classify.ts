@@ -16,6 +16,8 @@ const NETWORK_TYPE_ERROR =
   /^(Failed to fetch( \(|\.?$)|NetworkError when attempting|Load failed|fetch failed|network error$|terminated$|error (sending request|reading a body)|Error in input stream|Unable to connect|The (network|Internet) connection|Could not connect|A server with the specified hostname)/i;
 /** What workerd and Bun say, in plain errors. */
 const NETWORK_ERROR = /^(Network connection lost|The socket connection was closed)/;
+/** What Deno says below "fetch failed"; what Node says there of the network has a code. */
+const DENO_CAUSE = /^error sending request|\(os error \d+\)$/;
 /** Deno tells that it never got as far as a connection. */
 const NEVER_CONNECTED = /client error \(Connect\)|^Unable to connect|^Could not connect/;
 /** What `fetch` and its arguments say when the caller is at fault. */
@@ -153,17 +155,20 @@ function byMessage(error: unknown, name: unknown, message: unknown): Failure | u
   if (name === "Error" && NETWORK_ERROR.test(message)) return network(message);
   if (name !== "TypeError") return undefined;
   if (NETWORK_TYPE_ERROR.test(message)) {
-    // Node wraps both kinds alike. What the network did has a code, and was found before.
+    // Deno, of blocked ports and redirects.
+    if (message.startsWith("Fetch failed: ")) return OUR_FAULT;
     const { cause } = error as Error;
-    const isOurs = /^fetch failed/.test(message) && cause instanceof Error && !("code" in cause);
-    return isOurs ? { kind: "client", status: 0, cause: undefined } : network(message);
+    const isWrapped = message === "fetch failed" && cause instanceof Error && !("code" in cause);
+    if (!isWrapped) return network(message);
+    return DENO_CAUSE.test(cause.message) ? network(cause.message) : OUR_FAULT;
   }
-  return PROGRAMMING_TYPE_ERROR.test(message)
-    ? { kind: "client", status: 0, cause: undefined }
-    : undefined;
+  return PROGRAMMING_TYPE_ERROR.test(message) ? OUR_FAULT : undefined;
 }
 
+const OUR_FAULT: Failure = { kind: "client", status: 0, cause: undefined };
+
 function network(message: string): Failure {
+  if (message.includes("invalid peer certificate")) return OUR_FAULT;
   const phase = NEVER_CONNECTED.test(message) ? "not_sent" : "unknown";
   return { kind: "network", phase, cause: undefined };
 }

@@ -105,6 +105,25 @@ test("what fetch says in every runtime", () => {
   for (const message of neverSent) {
     assert.equal(brief(classifyError(typeError(message))), "network not_sent", message);
   }
+  const wrapped = [
+    ["client error (Connect): tcp connect error: Connection refused (os error 111)", "not_sent"],
+    ["client error (SendRequest): connection closed before message completed", "unknown"],
+  ].map(([end, phase]) => [`error sending request for url (http://x/): ${end}`, phase]);
+  for (const [message, phase] of [...wrapped, ["Connection reset by peer (os error 104)", "unknown"]]) {
+    const error = new TypeError("fetch failed", { cause: new Error(message) });
+    assert.equal(brief(classifyError(error)), `network ${phase}`, message);
+  }
+  const certificate = "client error (Connect): invalid peer certificate: UnknownIssuer";
+  const untrusted = new Error(`error sending request for url (https://x/): ${certificate}`);
+  for (const error of [
+    new TypeError("fetch failed", { cause: untrusted }),
+    typeError(untrusted.message),
+    typeError("Fetch failed: Requests to port 6000 are blocked"),
+    typeError("Fetch failed: Encountered redirect while redirect mode is set to 'error'"),
+    new TypeError("fetch failed", { cause: new Error("redirect count exceeded") }),
+  ]) {
+    assert.equal(brief(classifyError(error)), "client", error.message);
+  }
   assert.equal(brief(classifyError(new Error("Network connection lost."))), "network unknown");
   const module = "Failed to fetch dynamically imported module: /a.js";
   assert.equal(brief(classifyError(typeError(module))), "business unclassified");
