@@ -57,6 +57,8 @@ impl Walk {
         for item in fields.items()? {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             let key = key.str()?.to_string_lossy().into_owned();
+            // A dot inside a key is none between keys.
+            let key = key.replace('.', "\\.");
             let path = if above.is_empty() { key } else { format!("{above}.{key}") };
             self.value(&path, &value, depth + 1)?;
         }

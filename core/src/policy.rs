@@ -124,7 +124,8 @@ impl Policy {
         self
     }
 
-    /// Takes one value of a policy document at its path (`retry.baseMs`; `breaker` with `false`;
+    /// Takes one value of a policy document at its path: the keys on the way to it with dots between,
+    /// a dot inside a key behind a backslash (`retry.baseMs`; `breaker` with `false`;
     /// `classify.transient` once for each status of the list). Nothing is refused here: a fault is
     /// kept and reported when the policy is checked.
     pub fn set(&mut self, path: &str, given: Given<'_>) {

@@ -230,10 +230,8 @@ export function draft(policy: unknown): void {
 
 function walkAll(prefix: string, values: object): void {
   for (const [key, value] of Object.entries(values)) {
-    const path = prefix + key;
-    // It would name a knob that lies deeper.
-    if (key.includes(".")) throw unknownField(path, value, "a field within its section");
-    walk(path, value);
+    // A dot inside a key is none between keys.
+    walk(prefix + key.replaceAll(".", "\\."), value);
   }
 }
 
@@ -311,6 +309,7 @@ function unknownField(field: string, value: unknown, allowed: string): PolicyErr
 
 function lookUp(policy: unknown, field: string): unknown {
   let value = policy as Record<string, unknown> | null | undefined;
+  if (value && Object.hasOwn(value, field)) return value[field];
   for (const key of field.split(".")) value = value?.[key] as typeof value;
   return value;
 }

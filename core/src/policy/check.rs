@@ -95,7 +95,9 @@ impl Policy {
 
     fn report(&self, fault: &Fault) -> PolicyError {
         let (code, field, allowed) = match fault {
-            Fault::UnknownField(path) => (ErrorCode::UnknownField, path.clone(), nearest(path)),
+            Fault::UnknownField(path) => {
+                (ErrorCode::UnknownField, without_escapes(path), nearest(path))
+            }
             Fault::Preset => {
                 let mut allowed = String::new();
                 names(&mut allowed, Preset::NAMES);
@@ -219,8 +221,15 @@ fn names(text: &mut String, known: &[&str]) {
     }
 }
 
+fn without_escapes(path: &str) -> String {
+    path.chars().filter(|character| *character != '\\').collect()
+}
+
 /// "did you mean …?", for a path that no knob has.
 fn nearest(path: &str) -> String {
+    if path.contains('\\') {
+        return "fields of a section stand inside it, without dots in their names".into();
+    }
     let sections = Section::ALL.iter().map(|section| section.path());
     let paths = Knob::ALL.iter().map(|knob| knob.row().path).chain(sections);
     let closest = paths.min_by_key(|known| distance(known.as_bytes(), path.as_bytes()));

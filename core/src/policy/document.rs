@@ -69,7 +69,7 @@ impl Document {
         };
         let mut policy = Policy::new();
         for (key, value) in fields {
-            walk(&mut policy, key, value);
+            walk(&mut policy, &escaped(key), value);
         }
         policy.check().map_err(|error| with_value(error, &json))?;
         let text = |path| look_up(&json, path).and_then(Json::as_str).map(Into::into);
@@ -95,8 +95,13 @@ fn walk(policy: &mut Policy, path: &str, value: &Json) {
     policy.set(path, if alone { Given::Other } else { given(value) });
     let fields = value.as_object().filter(|_| path.split('.').count() < MAX_DEPTH);
     for (key, value) in fields.into_iter().flatten() {
-        walk(policy, &std::format!("{path}.{key}"), value);
+        walk(policy, &std::format!("{path}.{}", escaped(key)), value);
     }
+}
+
+/// A dot inside a key is none between keys.
+fn escaped(key: &str) -> String {
+    key.replace('.', "\\.")
 }
 
 fn given(value: &Json) -> Given<'_> {
@@ -111,6 +116,9 @@ fn given(value: &Json) -> Given<'_> {
 }
 
 fn look_up<'a>(json: &'a Json, path: &str) -> Option<&'a Json> {
+    if let Some(value) = json.get(path) {
+        return Some(value);
+    }
     path.split('.').try_fold(json, |json, key| json.get(key))
 }
 

@@ -7,7 +7,7 @@ use stormproof::policy::Given;
 pub fn policy(document: &Json) -> Policy {
     let mut policy = Policy::new();
     for (key, value) in document.as_object().into_iter().flatten() {
-        walk(&mut policy, key, value);
+        walk(&mut policy, &key.replace('.', "\\."), value);
     }
     policy
 }
@@ -22,7 +22,7 @@ fn walk(policy: &mut Policy, path: &str, value: &Json) {
     policy.set(path, if alone { Given::Other } else { given });
     if let (Json::Object(fields), Given::Object) = (value, given) {
         for (key, value) in fields {
-            walk(policy, &format!("{path}.{key}"), value);
+            walk(policy, &format!("{path}.{}", key.replace('.', "\\.")), value);
         }
     }
 }
