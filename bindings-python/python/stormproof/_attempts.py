@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 from ._blocking import sleep, stand_in_line
 
 TYPE_CHECKING = False
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from ._alarm import Alarm
     from ._calls import Calls
     from ._core import Attempt, Call
+    from ._dependency import Dependency
 
 
 class Attempts:
@@ -20,16 +23,23 @@ class Attempts:
 
     In a coroutine `async for`. A block that ends without an exception is a success. One that raises
     is tried again where that is worth it; else its exception goes on, unchanged, or a
-    `RefusedError` comes instead of a further attempt.
+    `RefusedError` comes instead of a further attempt. A loop that is left before its block begins,
+    or between two, gives up the call.
     """
 
-    __slots__ = ("_call", "_caller", "_current", "_error")
+    __slots__ = ("__weakref__", "_call", "_caller", "_current", "error")
 
     def __init__(self, caller: Calls) -> None:
         self._caller = caller
         self._call: Call | None = None
         self._current: Block | None = None
-        self._error: Exception | None = None
+        #: What the last block raised.
+        self.error: Exception | None = None
+
+    def __del__(self) -> None:
+        current = self._current
+        if self._call is not None and (current is None or current.ended or not current.entered):
+            self._call.cancel()
 
     def __iter__(self) -> Self:
         return self
@@ -75,11 +85,11 @@ class Attempts:
 
     def _block(self, call: Call, end: type[Exception], *, asynchronous: bool) -> Block:
         if call.action == "attempt":
-            self._current = Block(self, call, asynchronous)
+            self._current = Block(self, self._caller._dependency, call, asynchronous)
             return self._current
         if self._current is not None and self._current.succeeded:
             raise end
-        error, self._error = self._error, None
+        error, self.error = self.error, None
         try:
             outcome = self._caller._dependency.conclude(call, None, error)
             outcome.unwrap()
@@ -87,19 +97,36 @@ class Attempts:
             error = None
         raise end
 
+    def __repr__(self) -> str:
+        return f"<Attempts of {self._caller._dependency.host.name!r}>"
+
 
 class Block:
     """One attempt: a context manager around the code that is tried."""
 
-    __slots__ = ("_alarm", "_asynchronous", "_attempts", "_call", "_dependency", "_view", "ended", "succeeded")
+    # The loop holds its block, never the block its loop: who leaves the loop frees it at once.
+    __slots__ = (
+        "_alarm",
+        "_asynchronous",
+        "_attempts",
+        "_call",
+        "_dependency",
+        "_view",
+        "ended",
+        "entered",
+        "succeeded",
+    )
 
-    def __init__(self, attempts: Attempts, call: Call, asynchronous: bool) -> None:
-        self._attempts = attempts
-        self._dependency = attempts._caller._dependency
+    def __init__(
+        self, attempts: Attempts, dependency: Dependency, call: Call, asynchronous: bool
+    ) -> None:
+        self._attempts = ref(attempts)
+        self._dependency = dependency
         self._call = call
         self._asynchronous = asynchronous
         self._view = call.attempt()
         self._alarm: Alarm | None = None
+        self.entered = False
         self.ended = False
         self.succeeded = False
 
@@ -124,12 +151,15 @@ class Block:
         return self._view.headers
 
     def __enter__(self) -> Self:
+        if self.entered or self._call.action != "attempt":
+            raise RuntimeError("an attempt is used once, inside its loop")
         self._dependency.on_attempt(self._call)
         if self._asynchronous:
             from ._asynchronous import set_alarm
 
             self._alarm = set_alarm(self._call)
         self._call.enter()
+        self.entered = True
         return self
 
     def __exit__(
@@ -165,6 +195,11 @@ class Block:
         alarm = self._alarm
         if alarm is not None:
             alarm.stop()
+        if call.action != "attempt":
+            # The loop went on without its block.
+            if alarm is not None:
+                alarm.took_back()
+            return False
         try:
             failure = self._report(call, alarm, error)
             return self._go_on(call, error, failure)
@@ -189,9 +224,16 @@ class Block:
     def _go_on(
         self, call: Call, error: BaseException | None, failure: Exception | None
     ) -> bool:
+        attempts = self._attempts()
         try:
             if call.action == "wait":
-                self._attempts._error = failure
+                if attempts is None:
+                    # Nobody is left to try again.
+                    call.cancel()
+                    if failure is not None and failure is not error:
+                        raise failure
+                    return False
+                attempts.error = failure
                 return True
             outcome = self._dependency.conclude(call, None, failure)
             self.succeeded = outcome.ok
@@ -200,3 +242,6 @@ class Block:
             return False
         finally:
             outcome = error = failure = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Block {self._view!r}>"
