@@ -33,10 +33,11 @@ async def acall(
     call = caller._enter()
     if not call.entered:
         return (await conduct(caller, call, operation, args, kwargs)).unwrap()
-    alarm = set_alarm(call)
+    alarm: Alarm | None = None
     value: Any = None
     failure: Exception | asyncio.CancelledError | None = None
     try:
+        alarm = set_alarm(call)
         value = await operation(*args, **kwargs)
         if alarm is not None:
             alarm.stop()
@@ -155,7 +156,7 @@ def settle(
     timed out. A value counts, however late. Somebody else's cancellation is raised again.
     """
     try:
-        ours = alarm is not None and alarm.took_back(failure)
+        ours = alarm is not None and alarm.took_back()
         if failure is not None and ours:
             late = AttemptTimeoutError("the attempt took too long")
             late.__cause__ = failure
