@@ -75,6 +75,18 @@ impl Call {
         self.put(py, step);
     }
 
+    /// The same where the call stands in the queue. Answers no where it has left it already.
+    fn on_event_in_line(&self, py: Python<'_>, event: Event) -> bool {
+        if self.is_orphan() {
+            self.on_event(py, event);
+            return true;
+        }
+        let call = self.newest(py).call;
+        let (step, heard) = self.host.get().on_event_in_line(py, call, event);
+        self.put(py, step);
+        heard
+    }
+
     /// The step that another thread's poll has yielded for this call.
     fn fetch(&self, py: Python<'_>) -> bool {
         let call = self.newest(py).call;
@@ -272,7 +284,7 @@ impl Call {
             self.newest(py).action,
             Action::Wait { why: Why::Running, .. } | Action::Stale { .. }
         );
-        if moved_on {
+        if moved_on && !self.is_orphan() {
             let ended = Event::Settled(Outcome::of(Kind::Cancelled));
             self.host.get().on_event(py, attempt, ended);
         }
@@ -287,6 +299,10 @@ impl Call {
     /// Goes to sleep in the queue: `wake` is called when there is something to see. Answers no
     /// where there is already.
     fn park(&self, py: Python<'_>, wake: Py<PyAny>) -> bool {
+        if self.is_orphan() {
+            self.on_event(py, Event::Cancelled);
+            return false;
+        }
         let call = self.newest(py).call;
         let mut inner = self.host.get().lock(py);
         let fetched = inner.line.fetch(call);
@@ -304,10 +320,9 @@ impl Call {
 
     /// Looks what has become of the place in the queue.
     fn look(&self, py: Python<'_>) {
-        if self.is_due(py) {
-            let call = self.newest(py).call;
-            let (step, _) = self.host.get().on_event_in_line(py, call, Event::Elapsed);
-            return self.put(py, step);
+        if self.is_due(py) || self.is_orphan() {
+            self.on_event_in_line(py, Event::Elapsed);
+            return;
         }
         self.host.get().poll(py);
         self.fetch(py);
@@ -322,10 +337,7 @@ impl Call {
             }
             Action::Wait { .. } => self.on_event(py, Event::Cancelled),
             Action::Queue { .. } => {
-                let host = self.host.get();
-                let (step, heard) = host.on_event_in_line(py, step.call, Event::Cancelled);
-                self.put(py, step);
-                if !heard {
+                if !self.on_event_in_line(py, Event::Cancelled) {
                     self.cancel(py);
                 }
             }
@@ -338,7 +350,14 @@ impl Drop for Call {
     fn drop(&mut self) {
         let step = self.step.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !matches!(step.action, Action::Finish(_) | Action::Stale { .. }) {
-            Python::try_attach(|py| self.cancel(py));
+            Python::try_attach(|py| {
+                // It may be an exception that drops it, and others are woken.
+                let raised = PyErr::take(py);
+                self.cancel(py);
+                if let Some(raised) = raised {
+                    raised.restore(py);
+                }
+            });
         }
     }
 }

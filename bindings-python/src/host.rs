@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -261,6 +261,10 @@ impl Host {
             return;
         };
         let mut inner = self.locked(py);
+        if self.epoch.load(Ordering::Relaxed) == words::epoch() {
+            // Another thread was faster, and its calls are under way.
+            return;
+        }
         inner.words = words;
         inner.engine = engine;
         inner.poll_at = None;
@@ -324,6 +328,21 @@ impl Inner {
 pub fn wake(py: Python<'_>, wakes: Option<Wakes>) {
     for wake in wakes.into_iter().flatten() {
         // It fails where a loop was closed with its tasks: their calls end with them.
-        let _ = wake.call0(py);
+        if let Err(error) = wake.call0(py)
+            && !error.is_instance_of::<PyException>(py)
+        {
+            let _ = wake.call0(py);
+            put_off(py, error);
+        }
+    }
+}
+
+/// What a signal handler raised while somebody else was woken is not for that to swallow.
+#[cold]
+fn put_off(py: Python<'_>, error: PyErr) {
+    let again = error.is_instance_of::<PyKeyboardInterrupt>(py)
+        && py.import("_thread").is_ok_and(|thread| thread.call_method0("interrupt_main").is_ok());
+    if !again {
+        error.write_unraisable(py, None);
     }
 }

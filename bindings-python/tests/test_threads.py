@@ -233,3 +233,76 @@ print("parent", one.stats().running)
     assert len({wait for wait, _ in waits}) == 3, "equal jitter after a fork"
     assert [running for _, running in waits] == ["0"] * 3
     assert lines[3:5] == ["in 0 0", "parent 0"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_threads_of_a_forked_process_begin_anew_together() -> None:
+    program = """
+import os, sys, threading
+from stormproof import ResilientClient
+one = ResilientClient(bulkhead={"max_concurrent": 2}, breaker=False, overall_timeout=2)
+one.call(int)
+def child():
+    sys.setswitchinterval(1e-5)
+    done = []
+    together = threading.Barrier(6)
+    def work():
+        together.wait()
+        for _ in range(50): done.append(one.call(int))
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    stats = one.stats()
+    os._exit((stats.calls, stats.running, stats.queued, len(done)) != (300, 0, 0, 300))
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0: child()
+    assert os.waitpid(pid, 0)[1] == 0
+"""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True, text=True, timeout=60, check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("waiting", ["thread", "task"])
+def test_a_signal_while_somebody_is_woken_is_not_lost(waiting: str) -> None:
+    one = client(bulkhead={"max_concurrent": 1})
+    ours = ("/_asynchronous.py", "/threading.py")
+
+    def interrupt(frame: Any, event: str, argument: object) -> None:
+        if frame.f_code.co_name in ("_wake", "set") and frame.f_code.co_filename.endswith(ours):
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    def wait() -> None:
+        if waiting == "thread":
+            one.call(int)
+        else:
+            asyncio.run(one.acall(asyncio.sleep, 0))
+
+    def operation() -> None:
+        thread.start()
+        while not one.stats().queued:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        sys.settrace(interrupt)
+
+    before = sys.gettrace()
+    thread = threading.Thread(target=wait)
+    interrupted = False
+    try:
+        one.call(operation)
+        for _ in range(1000):
+            pass
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        # Threads are woken by what no signal gets into.
+        in_between = sys.gettrace() is None
+        sys.settrace(before)
+    thread.join(5)
+    assert not thread.is_alive()
+    assert interrupted == (waiting == "task") == in_between
+    assert one.stats().running == 0

@@ -133,11 +133,12 @@ def sleep(call: Call) -> None:
 
 def stand_in_line(call: Call) -> None:
     """Waits for a permit. Ctrl-C interrupts it."""
-    from threading import Event
+    from threading import Lock
 
-    turn = Event()
-    while call.action == "queue" and call.park(turn.set):
+    # Whoever wakes runs no Python for it, so that no signal can get lost in between.
+    turn = Lock()
+    turn.acquire()
+    while call.action == "queue" and call.park(turn.release):
         left = call.time_to_look
-        turn.wait(LONGEST_SLEEP if left is None else min(left, LONGEST_SLEEP))
-        turn.clear()
+        turn.acquire(timeout=LONGEST_SLEEP if left is None else min(left, LONGEST_SLEEP))
         call.look()
