@@ -286,3 +286,71 @@ def test_retry_after() -> None:
     assert parse_retry_after("Thu, 15 Jan 2026 12:02:00 GMT", now=1768478400.0) == 120
     for nonsense in ("0x10", "1e3", "-5", " ", "soon", "\u0661"):
         assert parse_retry_after(nonsense) is None
+
+
+class Resists(ConnectionResetError):
+    """Its attributes cannot be read."""
+
+    @property
+    def reason(self) -> str:
+        raise RuntimeError("reason")
+
+    @property
+    def exceptions(self) -> Any:
+        raise RuntimeError("exceptions")
+
+    @property
+    def args(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("args")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise RuntimeError(name)
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+class ResistsAltogether(Exception):
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+@pytest.mark.parametrize("cls", [Resists, ResistsAltogether])
+def test_errors_that_resist_being_read_are_raised_themselves(cls: type[Exception]) -> None:
+    error = cls()
+
+    def operation() -> None:
+        raise error
+
+    one = ResilientClient(retry=False, breaker=False)
+    caught: Any = None
+    try:
+        one.call(operation)
+    except Exception as raised:
+        caught = raised
+    assert caught is error
+    one.explain(one.execute(operation).decision)
+    assert one.decision_of(error) is None
+    assert classify(Resists()).kind == "network"
+    assert classify(ResistsAltogether()).kind == "unclassified"
+
+
+def test_responses_that_resist_being_read_are_handed_back() -> None:
+    class Odd(httpx.Response):
+        @property
+        def headers(self) -> Any:
+            raise RuntimeError("headers")
+
+    response = Odd.__new__(Odd)
+    response.__dict__["status_code"] = 503
+    assert ResilientClient(retry=False).call(lambda: response) is response
+    assert classify(response).kind == "server"
+
+
+def test_a_response_without_a_status_says_nothing_of_others() -> None:
+    one = ResilientClient(retry=False, breaker=False)
+    one.execute(requests.Response)
+    failed = requests.Response()
+    failed.status_code = 503
+    assert one.call(lambda: failed) is failed
+    assert one.stats().failures == {"server": 1}

@@ -143,9 +143,10 @@ def read(error: BaseException, on: On | None = None) -> Classification | tuple[i
     """What an exception means, or the status and Retry-After (milliseconds) it carries."""
     if not isinstance(error, Exception):
         return Classification("cancelled")
-    if isinstance(error, RefusedError):
-        return Classification(error.reason)
-    found = _read_chain(error)
+    try:
+        found = Classification(error.reason) if isinstance(error, RefusedError) else _read_chain(error)
+    except Exception:  # It resists being read.
+        found = None
     if found is not None:
         return found
     return NETWORK if on is not None and _says_yes(on, error) else UNCLASSIFIED
@@ -224,10 +225,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(link))
         yield link
-        inside = [getattr(link, "reason", None), *link.args[:2], link.__cause__]
+        args = _attribute(link, "args")
+        wrapped = args[:2] if isinstance(args, tuple) else ()
+        inside = [_attribute(link, "reason"), *wrapped, link.__cause__]
         if link.__cause__ is None and not link.__suppress_context__:
             inside.append(link.__context__)
-        parts = getattr(link, "exceptions", None)
+        parts = _attribute(link, "exceptions")
         if isinstance(parts, tuple) and len(parts) == 1:
             inside.append(parts[0])
         waiting.extend(part for part in inside if isinstance(part, BaseException))
@@ -235,7 +238,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _answer_of(error: BaseException) -> tuple[int, int | None] | None:
     """The answer that an exception carries itself, or in its `response`."""
-    response = getattr(error, "response", None)
+    response = _attribute(error, "response")
     if response is not None:
         attribute = response_status(type(response)) or "status_code"
         return _answer(response, attribute)
@@ -243,7 +246,18 @@ def _answer_of(error: BaseException) -> tuple[int, int | None] | None:
 
 
 def _answer(holder: object, attribute: str) -> tuple[int, int | None] | None:
-    status = getattr(holder, attribute, None)
+    status = _attribute(holder, attribute)
     if not isinstance(status, int) or not 0 <= status <= 999:
         return None
-    return status, retry_after_of(getattr(holder, "headers", None))
+    try:
+        return status, retry_after_of(getattr(holder, "headers", None))
+    except Exception:  # Headers of no known make.
+        return status, None
+
+
+def _attribute(holder: object, name: str) -> object:
+    """The attribute; `None` also where its class computes it and fails."""
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None

@@ -12,13 +12,16 @@ def remember(ending: object, decision: Decision) -> None:
     """Keeps why a call ended with this object. Objects that take no attribute are left alone."""
     try:
         setattr(ending, _NAME, decision)
-    except (AttributeError, TypeError):
+    except Exception:  # Whatever it has against attributes.
         pass
 
 
 def decision_of(ending: object) -> Decision | None:
     """Why a call ended with this error or response; `None` where no call did."""
-    if isinstance(ending, RefusedError):
-        return ending.decision
-    decision = getattr(ending, _NAME, None)
+    try:
+        if isinstance(ending, RefusedError):
+            return ending.decision
+        decision = getattr(ending, _NAME, None)
+    except Exception:  # Whatever it has against being read.
+        return None
     return decision if isinstance(decision, Decision) else None

@@ -7,6 +7,7 @@ from ._decisions import remember
 from ._errors import refusal
 from ._events import Event, Listeners
 from ._outcome import Outcome
+from ._responses import is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Dependency:
     __slots__ = ("host", "listeners", "on")
 
     def __init__(self, host: Host, on: On | None) -> None:
-        classes = on if isinstance(on, tuple) else () if on is None or callable(on) else (on,)
+        classes = on if isinstance(on, tuple) else () if on is None or _is_function(on) else (on,)
         for cls in classes:
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 raise TypeError(f"`on` takes exception classes or a function, not {cls!r}")
@@ -51,7 +52,7 @@ class Dependency:
             found = call.answer(*found)
         else:
             call.settle(found)
-            if error is None:
+            if error is None and is_plain(type(value)):
                 self.host.add_plain(type(value))
         if self.host.listening:
             self._tell_ended(call, number, found.kind, error)
@@ -118,3 +119,7 @@ class Dependency:
             event = Event("refused", name, kind=decision.reason, error=error, decision=decision)
             self.listeners.tell(event)
         self.listeners.tell(Event("call_failed", name, error=error, decision=decision))
+
+
+def _is_function(on: On) -> bool:
+    return callable(on) and not isinstance(on, type)

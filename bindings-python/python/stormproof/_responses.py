@@ -20,6 +20,11 @@ def forgotten(value: object) -> bool:
     return True
 
 
+def is_plain(cls: type) -> bool:
+    """Are the instances of this class values, whatever is in them?"""
+    return cls.__name__ != "coroutine" and response_status(cls) is None
+
+
 def close(value: object) -> None:
     """Gives the connection of a response back before the next attempt: unread bodies hold it."""
     closing = _closing(value, "close")
@@ -39,8 +44,8 @@ async def aclose(value: object) -> None:
     try:
         waiting: Awaitable[object] = closing()
         await waiting
-    except Exception:  # It has failed already, and is thrown away.
-        pass
+    except Exception:  # The response of a blocking client, or one that is thrown away anyhow.
+        close(value)
 
 
 def _closing(value: object, name: str) -> Callable[[], Awaitable[object]] | None:
