@@ -7,6 +7,7 @@ import gc
 import pickle
 import time
 import weakref
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -561,3 +562,42 @@ def test_subclasses() -> None:
 
     with pytest.raises(RuntimeError, match="__init__"):
         Broken().call(int)
+
+
+def test_an_object_with_a_coroutine_function_for_its_call() -> None:
+    class Operation:
+        async def __call__(self, number: int) -> int:
+            return number
+
+    decorated: Any = client()(Operation())
+    assert asyncio.run(decorated(3)) == 3
+
+
+def test_a_coroutine_is_refused_after_one_was_a_value() -> None:
+    async def inner() -> None: ...
+
+    async def forgetful() -> Any:
+        return inner()
+
+    one = client()
+    asyncio.run(one.acall(forgetful)).close()
+    with pytest.raises(TypeError, match="acall"):
+        one.call(inner)
+
+
+@pytest.mark.parametrize("time", ["5", True, [], {}, object(), 1j])
+def test_what_is_no_time(time: Any) -> None:
+    for options in ({"timeout": time}, {"deadline": time}):
+        with pytest.raises(TypeError, match="is no time"):
+            client().with_options(**options)
+
+
+@pytest.mark.parametrize("time", [-1, float("nan"), float("inf"), 10**400, timedelta.max])
+def test_what_is_not_allowed_as_a_time(time: Any) -> None:
+    with pytest.raises(ValueError, match="is no time"):
+        client().with_options(timeout=time)
+
+
+def test_on_takes_no_other_classes() -> None:
+    with pytest.raises(TypeError, match="`on` takes"):
+        ResilientClient(on=int)  # type: ignore[arg-type]

@@ -169,3 +169,9 @@ def test_the_stub_is_that_of_the_table() -> None:
     script = Path(__file__).parents[1] / "scripts/policy_stub.py"
     checked = subprocess.run([sys.executable, script, "--check"], check=False)
     assert checked.returncode == 0, f"run {script}"
+
+
+def test_a_file_name_that_cannot_be() -> None:
+    with pytest.raises(PolicyError) as caught:
+        ResilientClient.from_file("a\0b")
+    assert caught.value.code == "unreadable_file"

@@ -80,7 +80,7 @@ class ResilientClient(Calls):
         try:
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             message = f"{path}: {error}"
             raise PolicyError(message, "unreadable_file", "", str(path), str(error)) from error
         return cls.from_json(text, on=on, seed=seed, on_event=on_event)
@@ -181,9 +181,16 @@ class CallOptions(Calls):
         self._dependency = dependency
         self._given = given
 
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._given.items())
+        return f"<CallOptions of {self._dependency.host.name!r}: {given}>"
+
 
 def _nanos(span: Seconds) -> int:
-    seconds = float(span) if isinstance(span, (int, float)) else span.total_seconds()
+    # A `timedelta`, without the time that its import takes.
+    seconds = span.total_seconds() if hasattr(span, "total_seconds") else span
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{span!r} is no time: seconds or timedelta")
     if not 0 <= seconds < 2**33:
         raise ValueError(f"{span!r} is no time: from 0 to {2**33} seconds")
     return round(seconds * 1_000_000_000)

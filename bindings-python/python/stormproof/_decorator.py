@@ -29,4 +29,7 @@ def decorate(caller: Calls, operation: Callable[..., Any]) -> Callable[..., Any]
     async def asynchronous(*args: Any, **kwargs: Any) -> Any:
         return await caller.acall(operation, *args, **kwargs)
 
-    return asynchronous if inspect.iscoroutinefunction(operation) else blocking
+    # An object may have a coroutine function for its call.
+    called = getattr(type(operation), "__call__", None)
+    coroutine = inspect.iscoroutinefunction(operation) or inspect.iscoroutinefunction(called)
+    return asynchronous if coroutine else blocking
