@@ -266,11 +266,21 @@ impl Call {
         self.on_event(py, Event::Settled(outcome.get().0));
     }
 
-    /// The operation was answered with an HTTP status; answers what that is by the policy.
-    fn answer(&self, py: Python<'_>, status: u16, retry_after_ms: Option<u64>) -> Classification {
+    /// The operation was answered with an HTTP status; answers what that is by the policy. An answer
+    /// that was `raised` is no success, whatever its status.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        status: u16,
+        retry_after_ms: Option<u64>,
+        raised: bool,
+    ) -> Classification {
         let inner = self.host.get().lock(py);
-        let outcome = inner.engine.classify(status, retry_after_ms, self.safety);
+        let mut outcome = inner.engine.classify(status, retry_after_ms, self.safety);
         drop(inner);
+        if raised && outcome.kind == Kind::Success {
+            outcome = Outcome::of(Kind::Client).with_status(status);
+        }
         self.on_event(py, Event::Settled(outcome));
         Classification(outcome)
     }

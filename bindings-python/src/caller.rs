@@ -75,7 +75,8 @@ impl Caller {
         let automatic = host.get().settings.auto_key;
         let safety = match safety {
             Some(name) => Safety::named(name)?,
-            None if automatic || key.is_some() => Safety::Keyed,
+            None if key.is_some() => Safety::Keyed,
+            // A key that is only drawn is no proof that the operation sends it.
             None => host.get().lock(slf.py()).engine.default_safety(),
         };
         let key = match key {

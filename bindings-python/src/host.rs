@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -142,6 +142,13 @@ impl Host {
 }
 
 impl Host {
+    #[cold]
+    fn is_closed(&self, py: Python<'_>) -> PyResult<PyErr> {
+        let class = py.import("stormproof._errors")?.getattr("ClosedError")?;
+        let message = format!("the client {:?} is closed", self.settings.name);
+        Ok(PyErr::from_value(class.call1((message,))?))
+    }
+
     /// Starts a call, now.
     #[inline]
     pub fn start(
@@ -150,8 +157,7 @@ impl Host {
         request: impl FnOnce(Instant) -> Request,
     ) -> PyResult<(Step, Instant)> {
         if self.closed.load(Ordering::Relaxed) {
-            let name = &self.settings.name;
-            return Err(PyRuntimeError::new_err(format!("the client {name:?} is closed")));
+            return Err(self.is_closed(py)?);
         }
         let mut inner = self.lock(py);
         let now = clock::now(py);

@@ -269,11 +269,11 @@ def test_events() -> None:
         "call_succeeded",
     ]
     assert events[1].kind == "network"
-    assert (events[2].attempt, events[2].why) == (1, "backoff")
+    assert (events[2].attempt, events[2].why) == (2, "backoff")
     events.clear()
     one.force_open()
     one.execute(print)
-    assert [event.name for event in events] == ["circuit_changed", "refused", "call_failed"]
+    assert [event.name for event in events] == ["circuit_changed", "refused"]
     heard: list[object] = []
     quiet = client()
     remove = quiet.on("call_succeeded", heard.append)
@@ -601,3 +601,18 @@ def test_what_is_not_allowed_as_a_time(time: Any) -> None:
 def test_on_takes_no_other_classes() -> None:
     with pytest.raises(TypeError, match="`on` takes"):
         ResilientClient(on=int)  # type: ignore[arg-type]
+
+
+def test_a_closed_client_says_so() -> None:
+    one = client()
+    one.close()
+    with pytest.raises(stormproof.ClosedError, match="is closed"):
+        one.call(int)
+
+
+def test_an_automatic_key_makes_nothing_repeatable() -> None:
+    one = client(preset="payment", idempotency=stormproof.Idempotency(auto=True))
+    operation = Flaky(reset(), reset())
+    with pytest.raises(ConnectionResetError):
+        one.call(operation)
+    assert operation.calls == 1

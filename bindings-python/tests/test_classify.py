@@ -20,7 +20,7 @@ from aiohttp.client_reqrep import ConnectionKey
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from stormproof import CircuitOpenError, ResilientClient, classify, is_retryable
+from stormproof import CircuitOpenError, Classify, ResilientClient, classify, is_retryable
 from stormproof import parse_retry_after
 
 REQUEST = httpx.Request("GET", "http://x/")
@@ -354,3 +354,17 @@ def test_a_response_without_a_status_says_nothing_of_others() -> None:
     failed.status_code = 503
     assert one.call(lambda: failed) is failed
     assert one.stats().failures == {"server": 1}
+
+
+def test_a_raised_answer_is_no_success() -> None:
+    """A policy that takes a status for a success does not make a value of an exception."""
+    request = httpx.Request("GET", "http://example.invalid")
+    error = httpx.HTTPStatusError("404", request=request, response=httpx.Response(404))
+    client = ResilientClient(classify=Classify(success=[404]))
+
+    def missing() -> None:
+        raise error
+
+    outcome = client.execute(missing)
+    assert (outcome.ok, outcome.error) == (False, error)
+    assert outcome.decision.reason == "permanent"

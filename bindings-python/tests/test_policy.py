@@ -119,7 +119,7 @@ def test_errors_speak_python_and_name_the_document() -> None:
 def test_unknown_keywords(policy: dict[str, Any], field: str) -> None:
     error = refused(**policy)
     assert (error.code, error.field) == ("unknown_field", field)
-    assert "did you mean" in str(error)
+    assert str(error).startswith(f"{field} is not a field of a policy; ")
 
 
 def test_off_and_lists() -> None:

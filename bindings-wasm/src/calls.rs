@@ -244,9 +244,9 @@ fn put_decision(cells: &mut [f64], decision: &Decision) {
 
 fn decision(cells: &[f64]) -> Option<Decision> {
     Some(Decision {
-        reason: stormproof::Reason::from_code(cells[8] as u8)?,
+        reason: stormproof::Reason::from_code(u8::try_from(cells[8] as i64).ok()?)?,
         attempts: cells[9] as u32,
-        last_kind: (cells[10] >= 0.0).then(|| Kind::from_code(cells[10] as u8)).flatten(),
+        last_kind: u8::try_from(cells[10] as i64).ok().and_then(Kind::from_code),
         last_status: cells[11] as u16,
         at: Instant::from_millis_f64(cells[12]),
         retry_at: (cells[13] >= 0.0).then(|| Instant::from_millis_f64(cells[13])),

@@ -19,6 +19,11 @@ pub(crate) fn explain(plan: &Plan, decision: &Decision, name: &str) -> String {
 fn why(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
     match decision.reason {
         Reason::Success => success(text, plan, decision),
+        Reason::Permanent if decision.last_kind == Some(Kind::Unclassified) => {
+            text.text(
+                "Not retried: no rule recognises the error, so nothing says that it will pass.",
+            );
+        }
         Reason::Permanent => {
             _ = text.text("Not retried: a repetition would not change the answer.")
         }
@@ -47,7 +52,7 @@ fn success(text: &mut String, plan: &Plan, decision: &Decision) {
     text.text("Succeeded at attempt ").number(decision.attempts.into()).text(" of ");
     text.number(plan.max_attempts.into());
     if decision.total_wait > 0 {
-        text.text(", after ").seconds(decision.total_wait).text(" s of waiting");
+        text.text(", after ").span(decision.total_wait).text(" s of waiting");
     }
     text.text(".");
 }
@@ -60,7 +65,7 @@ fn wait(text: &mut String, plan: &Plan, decision: &Decision, name: &str) {
     } else {
         text.text("Not retried: ").text(name).text(" asks for a wait");
         wait_left(text, decision, " of ");
-        text.text(", and ").seconds(plan.retry_after_max).text(" s are allowed.");
+        text.text(", and ").span(plan.retry_after_max).text(" s are allowed.");
     }
 }
 
@@ -90,7 +95,7 @@ fn budget(text: &mut String, plan: &Plan, decision: &Decision) {
 fn wait_left(text: &mut String, decision: &Decision, before: &str) {
     if let Some(retry_at) = decision.retry_at {
         let left = retry_at.since(decision.at);
-        text.text(before).seconds(left).text(" s");
+        text.text(before).span(left).text(" s");
     }
 }
 

@@ -47,6 +47,12 @@ macro_rules! stable_enum {
         #[repr(u8)]
         pub enum $name { $($(#[$doc])* $variant = $number,)* }
 
+        impl core::fmt::Display for $name {
+            fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                out.write_str(self.name())
+            }
+        }
+
         impl $name {
             /// Every variant, by number.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];

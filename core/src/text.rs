@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::time::Nanos;
+use crate::time::{MILLISECOND, Nanos};
 
 /// Writes numbers as a person reads them.
 pub(crate) trait Text {
@@ -14,6 +14,11 @@ pub(crate) trait Text {
     /// Thousandths: `400` is `0.4`.
     fn thousandths(&mut self, number: u64) -> &mut Self {
         self.decimal(number, 3)
+    }
+
+    /// Seconds to the millisecond, rounded up, so that nobody comes back too early.
+    fn span(&mut self, span: Nanos) -> &mut Self {
+        self.decimal(span.div_ceil(MILLISECOND), 3)
     }
 
     fn millis(&mut self, span: Nanos) -> &mut Self {

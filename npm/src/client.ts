@@ -3,7 +3,7 @@
 import type { Attempt } from "./attempt.ts";
 import { Call, type Wants } from "./call.ts";
 import { cells, core, putText, takeText } from "./core.ts";
-import { decisionOf, putDecision, type Decision } from "./decision.ts";
+import { type Decision, decisionOf, isDecision, putDecision } from "./decision.ts";
 import { StormproofError } from "./errors.ts";
 import type { EventName, Listener } from "./events.ts";
 import type { Result } from "./failure.ts";
@@ -129,9 +129,16 @@ export class ResilientClient {
     return takeStats(this.#loop.now());
   }
 
-  /** One plain sentence that says why a call ended as it did. */
-  explain(decision: Decision): string {
+  /**
+   * One plain sentence that says why a call ended as it did.
+   *
+   * @param ending the decision, or the error or response that it stands behind
+   * @throws TypeError where there is no decision
+   */
+  explain(ending: unknown): string {
     const { handle, name } = this.#open();
+    const decision = isDecision(ending) ? ending : decisionOf(ending);
+    if (!decision) throw new TypeError("explain: there is no decision behind this value");
     putDecision(decision);
     return takeText(core().explain(handle, putText(name)));
   }

@@ -37,6 +37,10 @@ export function decisionOf(answer: unknown): Decision | undefined {
   return isObject(answer) ? known.get(answer) : undefined;
 }
 
+export function isDecision(value: unknown): value is Decision {
+  return isObject(value) && REASONS.includes((value as { reason?: Reason }).reason as Reason);
+}
+
 export function remember(answer: unknown, decision: Decision): void {
   if (isObject(answer)) known.set(answer, decision);
 }

@@ -141,7 +141,7 @@ export interface BudgetPolicy {
 export interface BulkheadPolicy {
   /**
    * Default `null`: endless. Size it so that the sum over all processes stays below 0.2 × the
-   * dependency's capacity × `attemptTimeoutMs`.
+   * requests that the dependency can answer in one `attemptTimeoutMs`.
    */
   readonly maxConcurrent?: number | null;
   /** How many calls wait for a permit. Default 100; 0 refuses at once. */

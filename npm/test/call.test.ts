@@ -236,6 +236,10 @@ test("an empty budget: no retry, no sleep, the real error (RB-02)", async () => 
   assert.equal(calls, 1);
   assert.deepEqual(reasons, ["budget_exhausted"]);
   assert.match(client.explain(decisionOf(error)!), /the retry budget holds 0 tokens/);
+  assert.equal(client.explain(error), client.explain(decisionOf(error)!));
+  for (const nothing of [{}, undefined, new Error("odd")]) {
+    assert.throws(() => client.explain(nothing), TypeError);
+  }
 });
 
 test("first attempts are free (RB-01)", async () => {

@@ -49,7 +49,7 @@ class Dependency:
         number = call.number
         found = read_value(value) if error is None else read(error, self.on)
         if isinstance(found, tuple):
-            found = call.answer(*found)
+            found = call.answer(*found, error is not None)
         else:
             call.settle(found)
             if error is None and is_plain(type(value)):
@@ -100,7 +100,7 @@ class Dependency:
             event = Event(
                 "retry_scheduled",
                 name,
-                attempt=number,
+                attempt=number + 1,
                 kind=kind,
                 wait=call.planned_wait,
                 why=call.why,
@@ -115,10 +115,11 @@ class Dependency:
         if decision.reason == "success":
             self.listeners.tell(Event("call_succeeded", name, decision=decision))
             return
-        if decision.own_error and decision.reason != "cancelled":
+        if decision.own_error:
             event = Event("refused", name, kind=decision.reason, error=error, decision=decision)
-            self.listeners.tell(event)
-        self.listeners.tell(Event("call_failed", name, error=error, decision=decision))
+        else:
+            event = Event("call_failed", name, error=error, decision=decision)
+        self.listeners.tell(event)
 
 
 def _is_function(on: On) -> bool:

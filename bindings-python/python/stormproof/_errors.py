@@ -42,6 +42,10 @@ class StormproofError(Exception):
     """Base of what stormproof itself raises while it works."""
 
 
+class ClosedError(StormproofError, RuntimeError):
+    """The client was closed before the call began."""
+
+
 class RefusedError(StormproofError):
     """No attempt was started: the dependency was not asked, or not asked again.
 

@@ -34,7 +34,8 @@ NAMES = (
 class Event:
     """Something that happened. What does not belong to the event is `None`.
 
-    `attempt`: the number of the attempt. `kind`: what it ended in. `error`: the exception that it
+    `attempt`: the number of the attempt, in `retry_scheduled` that of the one to come. `kind`: what
+    it ended in, in `refused` what the call did. `error`: the exception that it
     or the call ended with. `wait`: the seconds until the next attempt, `why` what they are for
     (`backoff`, `retry_after`, `circuit`). `decision`: why the call ended. `circuit`: the states
     before and after, and the cause.

@@ -134,8 +134,8 @@ class Bulkhead(Section):
     """How many attempts run at once, and how many calls wait.
 
     - `max_concurrent`: How many attempts run at once at most. Default `None`: endless. Size it
-      so that the sum over all processes stays below 0.2 × the dependency's capacity ×
-      `attempt_timeout`.
+      so that the sum over all processes stays below 0.2 × the requests that the dependency can
+      answer in one `attempt_timeout`.
     - `max_queue`: How many calls wait for a permit at most. Default 100; 0 refuses at once.
     - `queue_timeout`: How long a call waits for a permit at most. Default `None`: until its
       deadline.

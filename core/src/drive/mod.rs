@@ -1,7 +1,8 @@
 //! The run loop for Rust hosts, blocking and async. Clock, randomness and sleep are arguments.
 //!
 //! A [`Client`] shares one [`Engine`] between threads and tasks. It starts no thread, needs no
-//! runtime and reads no clock of its own.
+//! runtime and reads no clock of its own; only a thread that waits for a permit waits on a condition
+//! variable.
 //!
 //! ```
 //! use std::time::{Duration, Instant as Clock};
@@ -51,7 +52,6 @@ const DROPPED: Event = Event::Settled(Outcome::of(Kind::Cancelled));
 ///
 /// `now` reads a monotonic clock, `word` draws a random number. The lock is held only while the
 /// engine decides, never while an operation runs.
-#[derive(Debug)]
 pub struct Client<Now, Word> {
     now: Now,
     word: Word,
@@ -91,6 +91,12 @@ pub struct CallError<E> {
     pub error: Option<E>,
     /// Why the call ended, with the numbers behind it.
     pub decision: Decision,
+}
+
+impl<Now, Word> fmt::Debug for Client<Now, Word> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Client").field("state", &self.state).finish_non_exhaustive()
+    }
 }
 
 impl<E: fmt::Display> fmt::Display for CallError<E> {

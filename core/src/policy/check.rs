@@ -232,11 +232,28 @@ fn nearest(path: &str) -> String {
     }
     let sections = Section::ALL.iter().map(|section| section.path());
     let paths = Knob::ALL.iter().map(|knob| knob.row().path).chain(sections);
-    let closest = paths.min_by_key(|known| distance(known.as_bytes(), path.as_bytes()));
-    let mut text = String::from("did you mean ");
-    text.text(closest.unwrap_or_default()).text("?");
+    let closest = paths.map(|known| (slips(known, path), known)).min_by_key(|(slips, _)| *slips);
+    let mut text = String::new();
+    match closest {
+        Some((slips, known)) if slips <= MOST_SLIPS => {
+            text.text("did you mean ").text(known).text("?");
+        }
+        _ => _ = text.text("no field has a name like it"),
+    }
     text
 }
+
+/// How many slips lead from the known path to the given one; to leave its section out is one.
+fn slips(known: &str, path: &str) -> usize {
+    let whole = distance(known.as_bytes(), path.as_bytes());
+    match known.split_once('.') {
+        Some((_, field)) => whole.min(distance(field.as_bytes(), path.as_bytes()) + 1),
+        None => whole,
+    }
+}
+
+/// More typing errors than this are another word.
+const MOST_SLIPS: usize = 4;
 
 /// Damerau's distance without transpositions over at most 40 bytes: enough to tell typing errors.
 fn distance(known: &[u8], given: &[u8]) -> usize {

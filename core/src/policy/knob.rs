@@ -227,7 +227,8 @@ knobs! {
     /// What a second brings back, so that a drained bucket is not empty for ever. Default 0.01.
     RefillPerSecond, refill_per_second(f64), "budget.refillPerSecond", needs(Domain::Thousandths(0, MOST_TOKENS)), of(10);
     /// How many attempts run at once at most. Default `null`: endless. Size it so that the sum over
-    /// all processes stays below 0.2 × the dependency's capacity × `attemptTimeoutMs`.
+    /// all processes stays below 0.2 × the requests that the dependency can answer in one
+    /// `attemptTimeoutMs`.
     MaxConcurrent, max_concurrent[u32], "bulkhead.maxConcurrent", or_null(count(1, MANY)), NULL;
     /// How many calls wait for a permit at most. Default 100; 0 refuses at once.
     MaxQueue, max_queue(u32), "bulkhead.maxQueue", needs(count(0, MANY)), of(100);
