@@ -117,7 +117,11 @@ export class ResilientClient {
     });
   }
 
-  /** Listens to an event; answers a function that ends it. */
+  /**
+   * Listens to an event; answers a function that ends it.
+   *
+   * @throws TypeError where there is no such event
+   */
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
     return this.#loop.listeners.on(event, listener);
   }

@@ -68,6 +68,17 @@ export interface Events {
 /** The name of an event. */
 export type EventName = keyof Events;
 
+const NAMES: Readonly<Record<EventName, true>> = {
+  attemptStarted: true,
+  attemptFailed: true,
+  retryScheduled: true,
+  callSucceeded: true,
+  callFailed: true,
+  refused: true,
+  circuitChanged: true,
+  lateResult: true,
+};
+
 /** Is told of an event. What it throws is reported and changes nothing. */
 export type Listener<E extends EventName> = (event: Events[E]) => void;
 
@@ -86,6 +97,9 @@ export class Listeners {
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
+    if (!Object.hasOwn(NAMES, event)) {
+      throw new TypeError(`on: ${String(event)} is none of ${Object.keys(NAMES).join(", ")}`);
+    }
     const entry = { call: listener };
     const lists = this.#lists as Record<string, readonly { call: Listener<E> }[] | undefined>;
     lists[event] = [...(lists[event] ?? []), entry];

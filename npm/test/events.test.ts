@@ -158,3 +158,8 @@ test("a listener may call the client", async () => {
   await settled();
   assert.equal(client.stats().calls, 4);
 });
+
+test("an event that does not exist is a mistake of the caller", () => {
+  const client = new ResilientClient({});
+  assert.throws(() => client.on("retried" as never, () => {}), /retried is none of attemptStarted/);
+});

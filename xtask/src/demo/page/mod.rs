@@ -64,7 +64,7 @@ fn requests(results: &Results) -> Result<String> {
     ];
     Ok(section(
         "Requests per second at the server",
-        "Without stormproof every failed call comes back up to three times: the outage ends, the queue stays full, answers come too late for those who asked. With it the load falls during the outage.",
+        "Without stormproof every failed call comes back up to three times: the outage ends, the queue stays full, answers come too late for those who asked. With it the load falls during the outage. While the server is down nobody reaches it, with or without.",
         &legend(&keys),
         &rate::plot(results)?,
     ))
