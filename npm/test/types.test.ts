@@ -67,7 +67,7 @@ test("types hold", async () => {
     same<typeof why, "backoff" | "retry_after" | "circuit" | "running">();
   });
   // @ts-expect-error An event that is none.
-  client.on("retryScheduledd", () => {});
+  assert.throws(() => client.on("retryScheduledd", () => {}), TypeError);
   // @ts-expect-error An attempt is read, not written.
   await client.call((attempt) => void (attempt.attempt = 2)).catch(() => {});
 });

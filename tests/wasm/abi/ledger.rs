@@ -171,7 +171,9 @@ fn snapshot(reply: &Reply) -> Checked {
 }
 
 fn explain(is_known: bool, before: &Cells, reply: &Reply) -> Checked {
-    let may_be = is_known && Reason::from_code(before[8] as u8).is_some();
+    // A double is cut to a whole number, NaN to zero.
+    let reason = if before[8].is_nan() { 0.0 } else { before[8].trunc() };
+    let may_be = is_known && (0.0..Reason::ALL.len() as f64).contains(&reason);
     claim(if may_be { is_text(reply, 1) } else { reply.answer == 0.0 }, "a sentence, or none")?;
     untouched(before, reply)
 }
