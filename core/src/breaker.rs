@@ -24,15 +24,26 @@ stable_enum! {
     }
 }
 
-/// Proof that the breaker let an attempt go; to be given back with its outcome.
+/// Proof that the breaker let an attempt go; to be given back with its outcome, once.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Admission(Pass);
+
+impl Admission {
+    /// Was the circuit half-open, so that this attempt is a probe?
+    pub const fn is_probe(&self) -> bool {
+        self.0.is_probe()
+    }
+}
+
+/// What an [`Admission`] says, for those who keep their own books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Admission {
+pub(crate) struct Pass {
     generation: u64,
     admitted: Instant,
     lease: Option<Instant>,
 }
 
-impl Admission {
+impl Pass {
     pub(crate) fn rebase(&mut self, by: Nanos) {
         self.admitted.rebase(by);
         if let Some(lease) = &mut self.lease {
@@ -141,22 +152,23 @@ impl CircuitBreaker {
     /// half-open by it.
     pub fn admit(&mut self, now: Instant) -> Result<(Admission, Option<Change>), Refusal> {
         self.peek(now)?;
-        Ok(self.admit_after_peek(now))
+        let (pass, change) = self.admit_after_peek(now);
+        Ok((Admission(pass), change))
     }
 
     /// [`admit`](Self::admit) for somebody who has just [peeked](Self::peek).
     #[inline]
-    pub(crate) fn admit_after_peek(&mut self, now: Instant) -> (Admission, Option<Change>) {
+    pub(crate) fn admit_after_peek(&mut self, now: Instant) -> (Pass, Option<Change>) {
         let (mut change, mut lease) = (None, None);
         if !matches!(self.state, State::Closed { .. }) {
             change = self.end_open_time(now);
             lease = self.take_probe_slot(now);
         }
-        (Admission { generation: self.generation, admitted: now, lease }, change)
+        (Pass { generation: self.generation, admitted: now, lease }, change)
     }
 
     /// An admitted attempt ended. `word` is a fresh random number; it spreads the open time.
-    #[inline(always)]
+    #[inline]
     pub fn on_result(
         &mut self,
         now: Instant,
@@ -164,14 +176,25 @@ impl CircuitBreaker {
         report: Report,
         word: u64,
     ) -> Option<Change> {
-        if !self.is_current(&admission) {
+        self.on_pass_result(now, admission.0, report, word)
+    }
+
+    #[inline(always)]
+    pub(crate) fn on_pass_result(
+        &mut self,
+        now: Instant,
+        pass: Pass,
+        report: Report,
+        word: u64,
+    ) -> Option<Change> {
+        if !self.is_current(&pass) {
             return None;
         }
-        let slow = self.is_slow(now.since(admission.admitted));
+        let slow = self.is_slow(now.since(pass.admitted));
         match (&self.state, report.verdict) {
             (State::Closed { .. }, Verdict::Healthy) => self.on_healthy(now, slow, word),
             (State::Closed { .. }, Verdict::Failure) => self.on_failure(now, slow, report, word),
-            (State::HalfOpen { .. }, _) => self.on_probe_result(now, admission, slow, report, word),
+            (State::HalfOpen { .. }, _) => self.on_probe_result(now, pass, slow, report, word),
             _ => None,
         }
     }
@@ -202,10 +225,10 @@ impl CircuitBreaker {
         }
     }
 
-    /// Does the admission still belong to the present generation?
+    /// Was this pass given in the present generation?
     #[inline]
-    pub fn is_current(&self, admission: &Admission) -> bool {
-        admission.generation == self.generation
+    pub(crate) fn is_current(&self, pass: &Pass) -> bool {
+        pass.generation == self.generation
     }
 
     /// The instant before which an open circuit refuses everybody.

@@ -12,11 +12,11 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 struct Slot<T> {
     generation: u32,
-    entry: Entry<T>,
+    entry: Content<T>,
 }
 
 #[derive(Clone, Debug)]
-enum Entry<T> {
+enum Content<T> {
     Free { next: u32 },
     Retired,
     Used(T),
@@ -44,11 +44,11 @@ impl<T> Slots<T> {
         }
         let place = self.free;
         let Some(slot) = self.slots.get_mut(place as usize) else { return self.grow(value) };
-        if let Entry::Free { next } = slot.entry {
+        if let Content::Free { next } = slot.entry {
             self.free = next;
         }
         slot.generation += 1;
-        slot.entry = Entry::Used(value);
+        slot.entry = Content::Used(value);
         self.used += 1;
         Some(CallId::new(place, slot.generation))
     }
@@ -59,7 +59,7 @@ impl<T> Slots<T> {
         if place >= 1 << CallId::SLOT_BITS {
             return None;
         }
-        self.slots.push(Slot { generation: 1, entry: Entry::Used(value) });
+        self.slots.push(Slot { generation: 1, entry: Content::Used(value) });
         self.used += 1;
         Some(CallId::new(place, 1))
     }
@@ -68,7 +68,7 @@ impl<T> Slots<T> {
     pub fn get(&self, id: CallId) -> Option<&T> {
         let slot = self.slots.get(id.slot() as usize)?;
         match &slot.entry {
-            Entry::Used(value) if u64::from(slot.generation) == id.generation() => Some(value),
+            Content::Used(value) if u64::from(slot.generation) == id.generation() => Some(value),
             _ => None,
         }
     }
@@ -77,7 +77,7 @@ impl<T> Slots<T> {
     pub fn get_mut(&mut self, id: CallId) -> Option<&mut T> {
         let slot = self.slots.get_mut(id.slot() as usize)?;
         match &mut slot.entry {
-            Entry::Used(value) if u64::from(slot.generation) == id.generation() => Some(value),
+            Content::Used(value) if u64::from(slot.generation) == id.generation() => Some(value),
             _ => None,
         }
     }
@@ -101,16 +101,16 @@ impl<T> Slots<T> {
         let slot = &mut self.slots[id.slot() as usize];
         self.used -= 1;
         if slot.generation > u32::MAX - RESERVE {
-            slot.entry = Entry::Retired;
+            slot.entry = Content::Retired;
         } else {
-            slot.entry = Entry::Free { next: self.free };
+            slot.entry = Content::Free { next: self.free };
             self.free = id.slot();
         }
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.slots.iter_mut().filter_map(|slot| match &mut slot.entry {
-            Entry::Used(value) => Some(value),
+            Content::Used(value) => Some(value),
             _ => None,
         })
     }

@@ -1,6 +1,6 @@
 //! Half-open: a few probes pass, each on a lease.
 
-use super::{Admission, CLOSED, CircuitBreaker, Report, State};
+use super::{CLOSED, CircuitBreaker, Pass, Report, State};
 use crate::classify::Verdict;
 use crate::step::{Change, ChangeCause, Circuit};
 use crate::time::Instant;
@@ -10,12 +10,12 @@ impl CircuitBreaker {
     pub(super) fn on_probe_result(
         &mut self,
         now: Instant,
-        admission: Admission,
+        pass: Pass,
         slow: bool,
         report: Report,
         word: u64,
     ) -> Option<Change> {
-        let lease = admission.lease?;
+        let lease = pass.lease?;
         let on_lease = now < lease;
         if on_lease {
             self.give_slot_back(lease);

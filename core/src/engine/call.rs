@@ -1,11 +1,11 @@
 //! What the engine remembers of a call.
 
 use crate::backoff::Growth;
-use crate::breaker::Admission;
+use crate::breaker::Pass;
 use crate::step::{Kind, Safety, Why};
 use crate::time::{Instant, Limit, Nanos};
 
-/// A call, whatever its phase.
+/// A call, whatever its stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub safety: Safety,
@@ -19,8 +19,8 @@ pub(super) struct Call {
     pub token: Token,
     /// A 421 or 425 was retried already.
     pub retried_once: bool,
-    /// The circuit's leave: for the running attempt, or for the call where whole calls count.
-    pub admission: Option<Admission>,
+    /// The circuit's pass: for the running attempt, or for the call where whole calls count.
+    pub pass: Option<Pass>,
 }
 
 /// The budget's token of a retry.
@@ -38,7 +38,7 @@ pub(super) enum Token {
 pub(super) enum Entry {
     Live {
         call: Call,
-        phase: Phase,
+        stage: Stage,
     },
     /// An attempt that its call has left behind and that may still run.
     Abandoned {
@@ -49,7 +49,7 @@ pub(super) enum Entry {
 
 /// Where a call stands. One `until` folds all limits that hold there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Phase {
+pub(super) enum Stage {
     Queued { until: Limit },
     Running { until: Limit },
     Waiting { until: Instant, why: Why },
@@ -65,17 +65,17 @@ impl Call {
 
 impl Entry {
     pub fn rebase(&mut self, by: Nanos) {
-        let (call, phase) = match self {
-            Self::Live { call, phase } => (call, phase),
+        let (call, stage) = match self {
+            Self::Live { call, stage } => (call, stage),
             Self::Abandoned { lease, .. } => return lease.rebase(by),
         };
         call.deadline.rebase(by);
-        if let Some(admission) = &mut call.admission {
-            admission.rebase(by);
+        if let Some(pass) = &mut call.pass {
+            pass.rebase(by);
         }
-        match phase {
-            Phase::Waiting { until, .. } => until.rebase(by),
-            Phase::Queued { until } | Phase::Running { until } => until.rebase(by),
+        match stage {
+            Stage::Waiting { until, .. } => until.rebase(by),
+            Stage::Queued { until } | Stage::Running { until } => until.rebase(by),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! May this call go now? The breaker's gate, the bulkhead's, and the start of an attempt.
 
-use super::call::{Call, Entry, Phase, Token};
+use super::call::{Call, Entry, Stage, Token};
 use super::{Ending, Engine};
 use crate::breaker::{Refusal, Scope};
-use crate::bulkhead::Entry as Permit;
+use crate::bulkhead;
 use crate::step::{Action, CallId, Kind, Outcome, Reason, Step};
 use crate::time::{Instant, Limit};
 
@@ -18,14 +18,14 @@ impl Engine {
     /// again only when the circuit has changed since.
     #[inline]
     pub(super) fn gate(&self, now: Instant, call: &Call) -> Result<(), Refusal> {
-        if self.holds_leave(call) { Ok(()) } else { self.breaker.peek(now) }
+        if self.holds_pass(call) { Ok(()) } else { self.breaker.peek(now) }
     }
 
     /// A new call asks for a permit.
     #[inline(always)]
     pub(super) fn enter_new(&mut self, now: Instant, mut call: Call) -> Step {
-        let phase = Phase::Queued { until: Limit::NEVER };
-        match self.calls.insert(Entry::Live { call, phase }) {
+        let stage = Stage::Queued { until: Limit::NEVER };
+        match self.calls.insert(Entry::Live { call, stage }) {
             Some(id) => self.enter(now, id, CallId::NONE),
             None => self.refuse(now, CallId::NONE, &mut call, Ending::of(Reason::BulkheadFull)),
         }
@@ -35,9 +35,9 @@ impl Engine {
     #[inline(always)]
     pub(super) fn enter(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         match self.bulkhead.enter(id.slot()) {
-            Permit::Permit => self.begin(now, id, previous),
-            Permit::Queued => self.stand_in_line(now, id, previous),
-            Permit::Full => self.refuse_full(now, id, previous),
+            bulkhead::Entry::Permit => self.begin(now, id, previous),
+            bulkhead::Entry::Queued => self.stand_in_line(now, id, previous),
+            bulkhead::Entry::Full => self.refuse_full(now, id, previous),
         }
     }
 
@@ -45,21 +45,21 @@ impl Engine {
     #[inline(always)]
     pub(super) fn begin(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         let timeout = Limit::after(now, self.plan.attempt_timeout);
-        let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) else {
+        let Some(Entry::Live { call, stage }) = self.calls.get_mut(id) else {
             return self.stale(now, id, false);
         };
         call.attempts = call.attempts.saturating_add(1);
         if let Token::Held(cost) = call.token {
             call.token = Token::Spent(cost);
         }
-        let goes_on = call.admission.is_some_and(|admission| self.breaker.is_current(&admission));
+        let goes_on = call.pass.is_some_and(|pass| self.breaker.is_current(&pass));
         if self.plan.scope == Scope::Attempt || !goes_on {
-            let (admission, change) = self.breaker.admit_after_peek(now);
-            call.admission = Some(admission);
+            let (pass, change) = self.breaker.admit_after_peek(now);
+            call.pass = Some(pass);
             self.change = change.or(self.change);
         }
         let until = timeout.min(call.deadline);
-        *phase = Phase::Running { until };
+        *stage = Stage::Running { until };
         let number = call.attempts;
         self.counters.attempts += 1;
         self.counters.retries += u64::from(number > 1);
@@ -67,14 +67,14 @@ impl Engine {
         self.step(now, id, previous, Action::Attempt { until, number })
     }
 
-    pub(super) fn put(&mut self, id: CallId, call: Call, phase: Phase) {
+    pub(super) fn put(&mut self, id: CallId, call: Call, stage: Stage) {
         if let Some(entry) = self.calls.get_mut(id) {
-            *entry = Entry::Live { call, phase };
+            *entry = Entry::Live { call, stage };
         }
     }
 
     /// The call ends by a refusal; its slot has been given up. Where whole calls count, the
-    /// circuit gets its leave back.
+    /// circuit gets its pass back.
     #[cold]
     pub(super) fn refuse(
         &mut self,
@@ -91,7 +91,7 @@ impl Engine {
             _ => Kind::DeadlineExceeded,
         };
         self.counters.refusals[kind as usize] += 1;
-        self.report(now, call.admission.take(), &Outcome::of(kind), 0);
+        self.report(now, call.pass.take(), &Outcome::of(kind), 0);
         self.finish(now, id, call, ending)
     }
 
@@ -106,8 +106,8 @@ impl Engine {
 
     /// Where whole calls count: has the circuit let this call go, and not changed since?
     #[inline]
-    fn holds_leave(&self, call: &Call) -> bool {
+    fn holds_pass(&self, call: &Call) -> bool {
         self.plan.scope == Scope::Call
-            && call.admission.is_some_and(|admission| self.breaker.is_current(&admission))
+            && call.pass.is_some_and(|pass| self.breaker.is_current(&pass))
     }
 }

@@ -11,7 +11,7 @@ mod settle;
 
 use alloc::string::String;
 
-use self::call::{Call, Entry, Phase, Token};
+use self::call::{Call, Entry, Stage, Token};
 use crate::backoff::Growth;
 use crate::breaker::CircuitBreaker;
 use crate::budget::RetryBudget;
@@ -103,7 +103,7 @@ impl Engine {
             total_wait: 0,
             token: Token::None,
             retried_once: false,
-            admission: None,
+            pass: None,
         };
         if request.cancelled {
             return self.finish(now, CallId::NONE, &mut call, Ending::of(Reason::Cancelled));
@@ -124,8 +124,8 @@ impl Engine {
     pub fn on_event(&mut self, now: Instant, id: CallId, event: Event, word: u64) -> Step {
         let now = self.on_time(now);
         let Some(entry) = self.calls.get(id) else { return self.stale(now, id, false) };
-        let (call, phase) = match *entry {
-            Entry::Live { call, phase } => (call, phase),
+        let (call, stage) = match *entry {
+            Entry::Live { call, stage } => (call, stage),
             Entry::Abandoned { holds_permit, .. } => {
                 return match event {
                     Event::Settled(_) => self.on_late_result(now, id, holds_permit),
@@ -133,19 +133,19 @@ impl Engine {
                 };
             }
         };
-        match (event, phase) {
-            (Event::Settled(outcome), Phase::Running { .. }) => {
+        match (event, stage) {
+            (Event::Settled(outcome), Stage::Running { .. }) => {
                 self.on_settled(now, id, call, outcome, word)
             }
             (Event::Settled(_), _) => self.stale(now, id, false),
-            (Event::Elapsed, Phase::Running { until }) => {
+            (Event::Elapsed, Stage::Running { until }) => {
                 self.on_attempt_timer(now, id, call, until, word)
             }
-            (Event::Elapsed, Phase::Queued { until }) => self.on_queue_timer(now, id, call, until),
-            (Event::Elapsed, Phase::Waiting { until, why }) => {
+            (Event::Elapsed, Stage::Queued { until }) => self.on_queue_timer(now, id, call, until),
+            (Event::Elapsed, Stage::Waiting { until, why }) => {
                 self.on_wake(now, id, call, until, why, word)
             }
-            (Event::Cancelled, phase) => self.on_cancelled(now, id, call, phase, word),
+            (Event::Cancelled, stage) => self.on_cancelled(now, id, call, stage, word),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The line of calls that wait for a permit, and the permits of abandoned attempts.
 
-use super::call::{Call, Entry, Phase};
+use super::call::{Call, Entry, Stage};
 use super::{Ending, Engine};
 use crate::step::{Action, CallId, Reason, Step};
 use crate::time::{Instant, Limit};
@@ -12,7 +12,7 @@ impl Engine {
         let now = self.on_time(now);
         let place = self.bulkhead.first()?;
         let id = self.calls.id_at(place);
-        let Some(Entry::Live { call, phase: Phase::Queued { until } }) =
+        let Some(Entry::Live { call, stage: Stage::Queued { until } }) =
             self.calls.get(id).copied()
         else {
             return None;
@@ -36,9 +36,9 @@ impl Engine {
     #[cold]
     pub(super) fn stand_in_line(&mut self, now: Instant, id: CallId, previous: CallId) -> Step {
         let mut until = Limit::after(now, self.bulkhead.config().queue_timeout);
-        if let Some(Entry::Live { call, phase }) = self.calls.get_mut(id) {
+        if let Some(Entry::Live { call, stage }) = self.calls.get_mut(id) {
             until = until.min(call.deadline);
-            *phase = Phase::Queued { until };
+            *stage = Stage::Queued { until };
         }
         let until = self.host_limit(until);
         self.step(now, id, previous, Action::Queue { until })

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::call::{Call, Phase, Token};
+use super::call::{Call, Stage, Token};
 use super::{Ending, Engine};
 use crate::breaker::Refusal;
 use crate::jitter::uniform;
@@ -74,7 +74,7 @@ impl Engine {
     fn is_exhausted(&self, call: &Call, outcome: &Outcome) -> bool {
         call.attempts >= self.plan.max_attempts
             || (call.retried_once && outcome.is_retried_once())
-            || call.admission.is_some_and(|admission| admission.is_probe())
+            || call.pass.is_some_and(|pass| pass.is_probe())
     }
 
     /// The larger of the own delay and what the dependency asks for, with its spread.
@@ -142,7 +142,7 @@ impl Engine {
         let wait = until.since(now);
         call.total_wait = call.total_wait.saturating_add(wait);
         self.counters.total_wait = self.counters.total_wait.saturating_add(wait);
-        self.put(id, call, Phase::Waiting { until, why });
+        self.put(id, call, Stage::Waiting { until, why });
         let until = Some(self.clock.to_host(until));
         self.step(
             now,

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-use super::call::{Call, Entry, Phase, Token};
+use super::call::{Call, Entry, Stage, Token};
 use super::retry::Next;
 use super::{Ending, Engine};
-use crate::breaker::{Admission, Report, Scope};
+use crate::breaker::{Pass, Report, Scope};
 use crate::step::{Action, CallId, Kind, Outcome, Reason, Step, Why};
 use crate::time::{Instant, Limit};
 
@@ -63,21 +63,21 @@ impl Engine {
         now: Instant,
         id: CallId,
         mut call: Call,
-        phase: Phase,
+        stage: Stage,
         word: u64,
     ) -> Step {
-        match phase {
-            Phase::Running { .. } => {
+        match stage {
+            Stage::Running { .. } => {
                 let cancelled = Outcome::of(Kind::Cancelled);
                 self.counters.failures[Kind::Cancelled as usize] += 1;
-                self.report(now, call.admission.take(), &cancelled, word);
+                self.report(now, call.pass.take(), &cancelled, word);
                 self.abandon(now, id);
             }
-            Phase::Queued { .. } => {
+            Stage::Queued { .. } => {
                 self.bulkhead.on_leave(id.slot());
                 self.calls.remove(id);
             }
-            Phase::Waiting { .. } => self.calls.remove(id),
+            Stage::Waiting { .. } => self.calls.remove(id),
         }
         self.refuse(now, id, &mut call, Ending::of(Reason::Cancelled))
     }
@@ -95,16 +95,16 @@ impl Engine {
     pub(super) fn report(
         &mut self,
         now: Instant,
-        admission: Option<Admission>,
+        pass: Option<Pass>,
         outcome: &Outcome,
         word: u64,
     ) {
-        let Some(admission) = admission else { return };
+        let Some(pass) = pass else { return };
         let report = Report {
             verdict: outcome.verdict(self.breaker.counts_throttled()),
             retry_after_ms: outcome.retry_after_ms,
         };
-        let change = self.breaker.on_result(now, admission, report, word);
+        let change = self.breaker.on_pass_result(now, pass, report, word);
         self.change = change.or(self.change);
     }
 
@@ -127,8 +127,8 @@ impl Engine {
     /// The call goes on in a slot of its own and its attempt stays behind. In a full table nothing
     /// can stay behind: the permit comes back now.
     fn move_on(&mut self, now: Instant, id: CallId, call: Call) -> CallId {
-        let phase = Phase::Queued { until: Limit::NEVER };
-        match self.calls.insert(Entry::Live { call, phase }) {
+        let stage = Stage::Queued { until: Limit::NEVER };
+        match self.calls.insert(Entry::Live { call, stage }) {
             Some(moved) => {
                 self.abandon(now, id);
                 moved
@@ -144,7 +144,7 @@ impl Engine {
     fn on_deadline(&mut self, now: Instant, id: CallId, mut call: Call, word: u64) -> Step {
         let kind = if self.plan.count_deadline { Kind::Timeout } else { Kind::Cancelled };
         self.counters.failures[Kind::Timeout as usize] += 1;
-        self.report(now, call.admission.take(), &Outcome::of(kind), word);
+        self.report(now, call.pass.take(), &Outcome::of(kind), word);
         self.abandon(now, id);
         self.refuse(now, id, &mut call, Ending::of(Reason::DeadlineExceeded))
     }
@@ -161,7 +161,7 @@ impl Engine {
             self.counters.failures[outcome.kind as usize] += 1;
         }
         if self.plan.scope == Scope::Attempt {
-            self.report(now, call.admission.take(), outcome, word);
+            self.report(now, call.pass.take(), outcome, word);
         }
         let token = core::mem::replace(&mut call.token, Token::None);
         let Some(budget) = &mut self.budget else { return };
@@ -189,7 +189,7 @@ impl Engine {
         if ending.reason.is_own_error() {
             return self.refuse(now, id, call, ending);
         }
-        self.report(now, call.admission.take(), outcome, word);
+        self.report(now, call.pass.take(), outcome, word);
         self.finish(now, id, call, ending)
     }
 }
