@@ -276,11 +276,9 @@ impl Call {
         raised: bool,
     ) -> Classification {
         let inner = self.host.get().lock(py);
-        let mut outcome = inner.engine.classify(status, retry_after_ms, self.safety);
+        let outcome = inner.engine.classify(status, retry_after_ms, self.safety);
         drop(inner);
-        if raised && outcome.kind == Kind::Success {
-            outcome = Outcome::of(Kind::Client).with_status(status);
-        }
+        let outcome = if raised { outcome.as_error() } else { outcome };
         self.on_event(py, Event::Settled(outcome));
         Classification(outcome)
     }

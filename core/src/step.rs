@@ -294,6 +294,15 @@ impl Outcome {
         Self { retry_after_ms: Some(millis), ..self }
     }
 
+    /// The same where an error carried it: an operation that fails has not succeeded, whatever a
+    /// policy thinks of the status.
+    pub const fn as_error(self) -> Self {
+        match self.kind {
+            Kind::Success => Self { kind: Kind::Client, ..self },
+            _ => self,
+        }
+    }
+
     /// The same for a request that certainly never left.
     pub const fn not_sent(self) -> Self {
         Self { phase: Phase::NotSent, ..self }
