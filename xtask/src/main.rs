@@ -5,6 +5,7 @@ mod build;
 mod demo;
 mod doctor;
 mod process;
+mod proof;
 mod stamp;
 mod test;
 mod workspace;
@@ -41,6 +42,12 @@ const VERBS: &[Verb] = &[
         arguments: "[--quick] [--list] [STEP]…",
         about: "run every test there is, or the named steps",
         run: test::run,
+    },
+    Verb {
+        name: "proof",
+        arguments: "[--full] [--list] [PART]…",
+        about: "show that the core is right: in CI size, or in full",
+        run: proof::run,
     },
     Verb {
         name: "bench",

@@ -1,0 +1,6 @@
+//! The parts in their order.
+
+use super::Part;
+
+/// Each can be run alone.
+pub const PARTS: &[Part] = &[];
