@@ -4,7 +4,7 @@
 //! [`Order`]; the connection then takes the socket away from the library and carries the
 //! order out on it.
 
-use bytes::Bytes;
+use crate::raw::Part;
 use socket2::SockRef;
 use std::io;
 use std::net::Shutdown;
@@ -26,7 +26,7 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Raw bytes to send, and what to do after them.
 #[derive(Debug)]
 pub(crate) struct Order {
-    pub(crate) bytes: Bytes,
+    pub(crate) parts: Vec<Part>,
     pub(crate) ending: Ending,
 }
 
@@ -90,12 +90,14 @@ impl Connection {
     }
 
     async fn carry_out(&self, order: Order) {
-        if self.send(&order.bytes).await.is_err() {
-            return;
+        for part in &order.parts {
+            if self.send_part(part).await.is_err() {
+                return;
+            }
         }
         match order.ending {
             Ending::Reset => {
-                if !order.bytes.is_empty() {
+                if !order.parts.iter().all(Part::is_empty) {
                     sleep(BEFORE_RESET).await;
                 }
                 self.arm_reset();
@@ -123,6 +125,21 @@ impl Connection {
     fn finish(&self) {
         // Fails only when the peer has gone first.
         let _ = SockRef::from(&self.stream).shutdown(Shutdown::Write);
+    }
+
+    async fn send_part(&self, part: &Part) -> io::Result<()> {
+        let (pieces, pause) = part.pieces();
+        for piece in pieces {
+            self.send(&piece).await?;
+            if pause.is_zero() {
+                continue;
+            }
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = self.drain() => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+        Ok(())
     }
 
     async fn send(&self, mut bytes: &[u8]) -> io::Result<()> {

@@ -23,6 +23,8 @@ pub(crate) enum Fault {
     Hang,
     /// A whole answer under thousands of header lines.
     HugeHeaders,
+    /// Any bytes, once or again and again, quickly or slowly; then FIN.
+    Raw,
 }
 
 impl Fault {
@@ -36,6 +38,7 @@ impl Fault {
             Self::Garbage => "garbage",
             Self::Hang => "hang",
             Self::HugeHeaders => "huge_headers",
+            Self::Raw => "raw",
         }
     }
 
@@ -45,6 +48,7 @@ impl Fault {
             Self::ResetInside | Self::CutBody => &["status", "headers", "after_bytes"],
             Self::HalfClosed => &["status", "headers"],
             Self::HugeHeaders => &["status", "headers", "count", "bytes"],
+            Self::Raw => &["parts"],
             Self::ResetBefore | Self::CloseBefore | Self::Garbage | Self::Hang => &[],
         }
     }

@@ -15,6 +15,7 @@ mod header;
 mod invalid;
 mod listener;
 mod log;
+mod raw;
 mod reply;
 mod run;
 mod scenario;

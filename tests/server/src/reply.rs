@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::connection::{Ending, Order};
 use crate::fault::Fault;
 use crate::flow::{Flow, PatternFlow, letters, whole};
+use crate::raw::Part;
 use crate::step::{Act, Date, Head, Step};
 use bytes::Bytes;
 use http_body_util::Either;
@@ -37,6 +38,7 @@ pub(crate) fn reply(step: &Step, request: &Received) -> Reply {
         Act::Partial { fault, head, after_bytes } => {
             Reply::Leave(partial(*fault, head, *after_bytes))
         }
+        Act::Raw(parts) => Reply::Leave(Order { parts: parts.clone(), ending: Ending::Close }),
     }
 }
 
@@ -84,13 +86,13 @@ fn huge(head: &Head, count: usize, bytes: usize) -> Response<Flow> {
 }
 
 fn bare(fault: Fault) -> Order {
-    let (bytes, ending) = match fault {
-        Fault::ResetBefore => (Bytes::new(), Ending::Reset),
-        Fault::CloseBefore => (Bytes::new(), Ending::Close),
-        Fault::Garbage => (Bytes::from_static(GARBAGE), Ending::Close),
-        _ => (Bytes::new(), Ending::Silence),
+    let (parts, ending) = match fault {
+        Fault::ResetBefore => (Vec::new(), Ending::Reset),
+        Fault::CloseBefore => (Vec::new(), Ending::Close),
+        Fault::Garbage => (vec![Part::once(GARBAGE)], Ending::Close),
+        _ => (Vec::new(), Ending::Silence),
     };
-    Order { bytes, ending }
+    Order { parts, ending }
 }
 
 fn partial(fault: Fault, head: &Head, after_bytes: usize) -> Order {
@@ -113,7 +115,7 @@ fn partial(fault: Fault, head: &Head, after_bytes: usize) -> Order {
         Fault::HalfClosed => Ending::HalfClose,
         _ => Ending::Close,
     };
-    Order { bytes: bytes.into(), ending }
+    Order { parts: vec![Part::once(bytes)], ending }
 }
 
 /// The whole second at which a clock that is `skew_ms` ahead stands.

@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::fault::Fault;
 use crate::header::Line;
 use crate::invalid::{Invalid, parse, refuse};
+use crate::raw::Part;
 use crate::span::Span;
 use hyper::StatusCode;
 use serde::de::value::MapAccessDeserializer;
@@ -18,6 +19,7 @@ const MOST_BYTES_OF_BODY: usize = 64 << 20;
 const MOST_LINES: usize = 20_000;
 const LONGEST_LINE: usize = 64 << 10;
 const MOST_BYTES_OF_HEAD: usize = 64 << 20;
+const MOST_PARTS: usize = 16;
 const ANSWER_FIELDS: &[&str] =
     &["status", "headers", "body", "retry_after_date_ms", "date_skew_ms"];
 
@@ -50,6 +52,7 @@ pub(crate) enum Act {
         count: usize,
         bytes: usize,
     },
+    Raw(Vec<Part>),
 }
 
 /// The status line and the header lines that a step asks for.
@@ -82,6 +85,7 @@ impl Step {
             Act::Answer { head, .. } => class(head.status),
             Act::Bare(fault) | Act::Partial { fault, .. } => fault.name(),
             Act::HugeHeaders { .. } => Fault::HugeHeaders.name(),
+            Act::Raw(_) => Fault::Raw.name(),
         }
     }
 
@@ -144,6 +148,7 @@ struct Fields {
     after_bytes: Option<usize>,
     count: Option<usize>,
     bytes: Option<usize>,
+    parts: Option<Vec<Part>>,
 }
 
 impl Fields {
@@ -159,6 +164,7 @@ impl Fields {
                 Act::Answer { head, date: self.date()?, body: self.body.unwrap_or(Body::Empty) }
             }
             Some(Fault::HugeHeaders) => self.huge(head)?,
+            Some(Fault::Raw) => self.raw()?,
             Some(fault @ (Fault::ResetInside | Fault::CutBody)) => {
                 let after_bytes = self.after_bytes.unwrap_or(10);
                 within("after_bytes", after_bytes, 0, MOST_BYTES_OF_BODY)?;
@@ -181,6 +187,7 @@ impl Fields {
             ("after_bytes", self.after_bytes.is_some()),
             ("count", self.count.is_some()),
             ("bytes", self.bytes.is_some()),
+            ("parts", self.parts.is_some()),
         ];
         let (whose, allowed) = match self.fault {
             None => ("an answer", ANSWER_FIELDS),
@@ -204,6 +211,12 @@ impl Fields {
         within("retry_after_date_ms", after.unwrap_or(0), 0, FARTHEST_MS)?;
         let retry_after = after.map(|ms| Duration::from_millis(ms.unsigned_abs()));
         Ok(Date { skew_ms, retry_after })
+    }
+
+    fn raw<E: Error>(self) -> Result<Act, E> {
+        let parts = self.parts.unwrap_or_default();
+        within("length of parts", parts.len(), 1, MOST_PARTS)?;
+        Ok(Act::Raw(parts))
     }
 
     fn huge<E: Error>(&self, head: Head) -> Result<Act, E> {

@@ -68,6 +68,12 @@ fn a_bad_step_is_named_with_what_is_allowed() {
         (r#"{"retry_after_date_ms":-1}"#, "retry_after_date_ms is -1; allowed: 0 to"),
         (r#"{"date_skew_ms":9e99}"#, "date_skew_ms"),
         (r#"{"fault":"huge_headers","count":99999999}"#, "count is 99999999; allowed: 1 to 20000"),
+        (r#""raw""#, "length of parts is 0; allowed: 1 to 16"),
+        (
+            r#"{"fault":"raw","parts":[{"text":"ab","times":0}]}"#,
+            "times is 0; allowed: 1 to 536870912",
+        ),
+        (r#"{"fault":"raw","parts":[{"text":""}]}"#, "length of text is 0; allowed: 1 to 65536"),
     ] {
         let error = Step::parse(step).expect_err(step).to_string();
         assert!(error.contains(said), "{step}: {error}");

@@ -95,6 +95,52 @@ fn huge_headers_are_many_and_long() {
 }
 
 #[test]
+fn raw_bytes_go_out_as_they_are() {
+    let rig = Rig::scripted(
+        r#"{"steps":[{"fault":"raw","parts":[
+            {"text":"HTTP/1.1 103 Early Hints\r\n\r\n","times":3},
+            {"text":"HTTP/1.1 000 \u00e9\r\nretry-after: "},
+            {"text":"9","times":300000},
+            {"text":"\r\n\r\n"}]}]}"#,
+    );
+    let heard = rig.hear("/s/t");
+    heard.end.expect("a FIN");
+    let hints = b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(3);
+    let rest = heard.bytes.strip_prefix(hints.as_slice()).expect("three hints");
+    let rest = rest.strip_prefix("HTTP/1.1 000 \u{e9}\r\nretry-after: ".as_bytes());
+    let rest = rest.expect("a status that is none");
+    assert_eq!(rest.len(), 300_004);
+    assert!(rest.ends_with(b"9\r\n\r\n"));
+}
+
+#[test]
+fn raw_bytes_drip_until_the_client_goes() {
+    let rig = Rig::scripted(
+        r#"{"steps":[{"fault":"raw","parts":[{"text":"a","times":100000,"every_ms":10}]}]}"#,
+    );
+    let mut stream = connect(rig.server.port());
+    send_kept(&mut stream, "/s/t");
+    let start = Instant::now();
+    stream.read_exact(&mut [0; 5]).expect("five drops");
+    assert!(start.elapsed() >= Duration::from_millis(40));
+    rig.wait_for_open(1);
+    drop(stream);
+    rig.wait_for_open(0);
+}
+
+#[test]
+fn raw_bytes_that_nobody_reads_end_with_the_client() {
+    let rig = Rig::scripted(
+        r#"{"steps":[{"fault":"raw","parts":[{"text":"abcdefgh","times":100000000}]}]}"#,
+    );
+    let mut stream = connect(rig.server.port());
+    send_kept(&mut stream, "/s/t");
+    stream.read_exact(&mut [0; 100_000]).expect("some of it");
+    drop(stream);
+    rig.wait_for_open(0);
+}
+
+#[test]
 fn a_fault_follows_an_answer_on_the_same_socket() {
     let rig = Rig::scripted(r#"{"steps":[200,"reset"]}"#);
     let mut stream = connect(rig.server.port());
