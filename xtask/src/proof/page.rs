@@ -41,7 +41,7 @@ fn with_row(text: &str, name: &str, row: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proof::parts::PARTS;
+    use crate::proof::all;
 
     #[test]
     fn a_row_is_replaced_or_added() {
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn the_page_has_the_figures_of_every_part() {
         let text = fs::read_to_string(workspace::path("docs/verification.md")).unwrap();
-        for part in PARTS {
+        for part in all() {
             assert!(text.contains(&format!("\n| {} |", part.name)), "no row for {}", part.name);
         }
     }

@@ -1,6 +1,13 @@
 //! The parts in their order.
 
-use super::Part;
+use super::{Part, jitter};
 
 /// Each can be run alone.
-pub const PARTS: &[Part] = &[];
+pub const PARTS: &[Part] = &[Part {
+    name: "jitter",
+    about: "random waits follow their laws, and no two know of each other",
+    run: jitter::run,
+}];
+
+/// Those that are worth a night or nothing.
+pub const FULL_PARTS: &[Part] = &[];
