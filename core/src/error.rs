@@ -1,9 +1,10 @@
 //! What is wrong with a policy.
 
 use alloc::string::String;
-use core::fmt;
+use core::fmt::{self, Write};
 
 use crate::step::stable_enum;
+use crate::text::is_printable;
 
 stable_enum! {
     /// The kind of fault, equal in all hosts.
@@ -43,7 +44,9 @@ pub struct PolicyError {
 impl fmt::Display for PolicyError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, field, value, allowed } = self;
-        let value = value.as_deref().unwrap_or("this value");
+        let field = Printable(field);
+        let allowed = Printable(allowed);
+        let value = Printable(value.as_deref().unwrap_or("this value"));
         match code {
             ErrorCode::UnknownField => write!(out, "{field} is not a field of a policy; {allowed}"),
             ErrorCode::BadDocument | ErrorCode::UnreadableFile => write!(out, "{value}: {allowed}"),
@@ -53,3 +56,15 @@ impl fmt::Display for PolicyError {
 }
 
 impl core::error::Error for PolicyError {}
+
+/// A document may come from anywhere: what it says must not forge lines of a log.
+struct Printable<'a>(&'a str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            printable if is_printable(printable) => out.write_char(printable),
+            other => write!(out, "{}", other.escape_unicode()),
+        })
+    }
+}

@@ -4,6 +4,12 @@ use alloc::string::String;
 
 use crate::time::{MILLISECOND, Nanos};
 
+/// Neither moves a terminal's cursor nor ends a line: controls of C0 and C1, and Unicode's own line
+/// separators.
+pub(crate) fn is_printable(character: char) -> bool {
+    !character.is_control() && !matches!(character, '\u{2028}' | '\u{2029}')
+}
+
 /// Writes numbers as a person reads them.
 pub(crate) trait Text {
     fn number(&mut self, number: u64) -> &mut Self;

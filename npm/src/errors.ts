@@ -66,12 +66,17 @@ export class PolicyError extends Error {
     allowed: string,
     message: string,
   ) {
-    super(message);
+    super(printable(message));
     this.code = code;
     this.field = field;
     this.value = value;
     this.allowed = allowed;
   }
+}
+
+// A document may come from anywhere: what it says must not forge lines of a log.
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (found) => `\\u{${found.charCodeAt(0).toString(16)}}`);
 }
 
 /** An idempotency key that cannot be sent. Nothing was sent. */

@@ -176,3 +176,17 @@ test("a refused policy leaves nothing behind for the next one", () => {
 test("engines are given back", () => {
   for (let i = 0; i < 70_000; i++) new ResilientClient().close();
 });
+
+test("a document forges no line of a log", () => {
+  const breaking = /[\p{Cc}\u2028\u2029]/u;
+  const texts = ['{"retry\\nINFO all is well": 1}', '{"\\u001b[2J": 1}', '{"a\\u2028b": 1}', '{"a":\n\u001b[2J'];
+  for (const text of texts) {
+    assert.throws(
+      () => ResilientClient.fromJson(text),
+      (error) => error instanceof PolicyError && !breaking.test(error.message),
+      text,
+    );
+  }
+  assert.equal(errorOf({ "a\nb": 1 }).field, "a\nb");
+  assert.equal(errorOf({ name: "a\nb" }).field, "name");
+});

@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::knob::{Domain, Knob, Section};
 use super::number::to_units;
 use super::plan::Plan;
-use super::setting::{Setting, TimeUnit, Value};
+use super::setting::{LONGEST_LABEL, Setting, TimeUnit, Value};
 use super::{Fault, Policy, Preset, StatusFault};
 use crate::classify::StatusClass;
 use crate::error::{ErrorCode, PolicyError};
@@ -211,7 +211,10 @@ fn allow(text: &mut String, domain: Domain, unit: TimeUnit) {
         Domain::Flag => _ = text.text("true or false"),
         Domain::Choice(known) => names(text, known),
         Domain::Text(true) => _ = text.text("a header name"),
-        Domain::Text(false) => _ = text.text("a text that is not empty"),
+        Domain::Text(false) => {
+            text.text("a text of 1 to ").number(LONGEST_LABEL as u64);
+            text.text(" characters, none of them a control character");
+        }
     }
 }
 

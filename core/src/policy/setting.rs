@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::knob::{Domain, Knob};
 use crate::step::stable_enum;
+use crate::text::is_printable;
 
 stable_enum! {
     /// The unit in which a document's durations are given.
@@ -88,7 +89,7 @@ impl Setting {
         let names = match knob.row().domain {
             Domain::Choice(names) => names,
             Domain::ThousandthsOrAuto(..) => &["auto"],
-            Domain::Text(false) if !text.is_empty() => return Self::Text,
+            Domain::Text(false) if is_label(text) => return Self::Text,
             Domain::Text(true) if is_token(text) => return Self::Text,
             Domain::Text(_) => return Self::UnknownName,
             _ => return Self::WrongType,
@@ -98,6 +99,13 @@ impl Setting {
             None => Self::UnknownName,
         }
     }
+}
+
+/// What stands in logs and explanations must neither break their lines nor fill them.
+pub(super) const LONGEST_LABEL: usize = 200;
+
+fn is_label(text: &str) -> bool {
+    (1..=LONGEST_LABEL).contains(&text.chars().count()) && text.chars().all(is_printable)
 }
 
 /// RFC 9110 §5.6.2
