@@ -1,6 +1,7 @@
 /** One try of a call. @module */
 
 import type { Call } from "./call.ts";
+import { release } from "./release.ts";
 
 /** What an operation is told of the attempt that it is. */
 export interface Attempt {
@@ -29,6 +30,7 @@ export class Trial implements Attempt {
   isOurFault = false;
   #reason: unknown;
   #controller: AbortController | undefined;
+  #stopReading: (() => void) | undefined;
 
   constructor(call: Call, id: number, until: number, attempt: number) {
     this.call = call;
@@ -65,8 +67,14 @@ export class Trial implements Attempt {
     this.#controller?.abort(reason);
   }
 
+  /** Nobody will read the answer that it ended in. */
+  release(answer: Response): void {
+    this.#stopReading = release(answer);
+  }
+
   /** What of its answer is still being read is not worth a connection any more. */
   supersede(): void {
     this.#controller?.abort();
+    this.#stopReading?.();
   }
 }

@@ -9,7 +9,7 @@ import { endedByError, endedByResponse, report, type Ended } from "./ended.ts";
 import { endingOf, timedOut } from "./ending.ts";
 import { ATTEMPT, FINISH, GONE, QUEUE, WAIT, type Loop } from "./loop.ts";
 import { WHYS } from "./names.ts";
-import { release } from "./release.ts";
+import { discard } from "./release.ts";
 import {
   tellChange,
   tellEnd,
@@ -212,7 +212,7 @@ export class Call implements Sleeper, Watcher {
     this.#last = ended ?? this.#last;
     this.#enter(id, until, false);
     trial?.cut(ended?.error);
-    if (ended?.response) release(ended.response);
+    if (ended?.response) this.#before?.release(ended.response);
     if (ended && this.#before) tellFailed(this.loop, this.#before, ended.failure);
     tellChange(this.loop, change);
     // A listener may have cancelled the call.
@@ -262,7 +262,10 @@ export class Call implements Sleeper, Watcher {
     const { error, failure, response } = ending;
     this.#end();
     remember(error, decision);
-    if (this.#last?.response && response === undefined) release(this.#last.response);
+    if (response === undefined) {
+      if (this.#last?.response) discard(this.#last.response);
+      this.#before?.supersede();
+    }
     if (!this.#reject) this.#resolve({ ok: false, error: failure, decision } as never);
     else if (response !== undefined && response === error) this.#resolve(response as never);
     else this.#reject(error);

@@ -9,7 +9,7 @@ import { Listeners, type ListenerErrorHook } from "./events.ts";
 import type { Failure } from "./failure.ts";
 import { CAUSES, CIRCUITS, kindCode } from "./names.ts";
 import { buildEngine, type Policy } from "./policy.ts";
-import { release } from "./release.ts";
+import { discard } from "./release.ts";
 import type { Change } from "./tell.ts";
 
 /** What the host of a client brings along. None of it belongs to the policy document. */
@@ -118,7 +118,7 @@ export class Loop implements Timing, Sleeper {
   /** The operation of an attempt that was left behind has ended. */
   late(trial: Trial, outcome: "fulfilled" | "rejected", result: unknown): void {
     const { core, handle } = this;
-    if (typeof result === "object" && result !== null && isResponse(result)) release(result);
+    if (typeof result === "object" && result !== null && isResponse(result)) discard(result);
     const action = core.on_settled(handle, this.now(), trial.id, CANCELLED, 0, 0, -1);
     if (action !== STALE) return;
     const buffer = cells();
