@@ -94,9 +94,10 @@ export function isNetworkError(response: Response): boolean {
   return response.type === "error";
 }
 
-/** No rule recognises the error. */
+/** No rule recognises the error. The code of a business error is the dependency's: any text. */
 export function isUnclassified(failure: Failure): boolean {
-  return failure.kind === "business" && failure.code === "unclassified";
+  if (failure.kind !== "business" || failure.code !== "unclassified") return false;
+  return !isBusinessError(failure.cause);
 }
 
 function unclassified(cause: unknown): Failure {

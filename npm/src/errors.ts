@@ -142,6 +142,10 @@ export class BusinessError extends Error {
 
 /** Also one of another copy of the package. */
 export function isBusinessError(error: unknown): error is BusinessError {
-  const { name, code } = (error ?? {}) as Partial<BusinessError>;
-  return name === "BusinessError" && typeof code === "string";
+  try {
+    const { name, code } = (error ?? {}) as Partial<BusinessError>;
+    return name === "BusinessError" && typeof code === "string";
+  } catch {
+    return false;
+  }
 }

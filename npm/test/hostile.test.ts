@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, constants } from "node:zlib";
 import {
+  BusinessError,
   PolicyError,
   ResilientClient,
   decisionOf,
@@ -342,6 +343,16 @@ test("an answer that looks like one of ours is only an answer", async () => {
     assert.deepEqual(value, json);
   }
   assert.equal(client.stats().attempts, bodies.length);
+});
+
+test("no word of the dependency makes a refusal of its own repeatable", async () => {
+  const client = new ResilientClient(lone, { shouldRetry: () => true });
+  for (const code of ["unclassified", "network", "ECONNRESET", "__proto__", "a\nb"]) {
+    const error = new BusinessError(code);
+    await assert.rejects(client.call(() => Promise.reject(error)), error);
+    const { lastKind, attempts } = decisionOf(error)!;
+    assert.deepEqual([lastKind, attempts], ["business", 1], code);
+  }
 });
 
 test("attempts that never end are bounded in number and time", async () => {
