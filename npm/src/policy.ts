@@ -187,12 +187,18 @@ export interface PropagatePolicy {
 /** Reads a policy document. */
 export function parsePolicy(text: string): Policy {
   try {
-    return JSON.parse(text) as Policy;
+    return JSON.parse(text, finite) as Policy;
   } catch (error) {
     const allowed = (error as Error).message;
     const message = `the policy document is not JSON: ${allowed}`;
     throw new PolicyError("bad_document", "", text, allowed, message);
   }
+}
+
+/** A number that no double holds is none, in every host. */
+function finite(_key: string, value: unknown): unknown {
+  if (value === Infinity || value === -Infinity) throw new RangeError("number out of range");
+  return value;
 }
 
 /**

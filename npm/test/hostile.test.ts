@@ -416,6 +416,7 @@ test("a policy document can be as deep, as long and as large as it likes", () =>
   }
   refused(`{"${"x".repeat(1_000_000)}": 1}`);
   refused(`{"name": "${"x".repeat(1_000_000)}"}`);
+  assert.equal(refused('{"retry": {"maxAttempts": 1e400}}').code, "bad_document");
   assert.equal(refused('{"retry": {"maxAttempts": 1e308}}').code, "out_of_range");
   assert.equal(refused('{"retry": {"baseMs": -1e-300}}').code, "out_of_range");
 });
