@@ -36,7 +36,7 @@ const lone: Policy = {
   breaker: false,
   budget: false,
 };
-const impatient: Policy = { ...lone, attemptTimeoutMs: 200 };
+const impatient: Policy = { ...lone, attemptTimeoutMs: 400 };
 const MANY = 10_000_000;
 
 interface Part {

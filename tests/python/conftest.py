@@ -36,6 +36,11 @@ class FaultServer:
         requests: list[dict[str, Any]] = self._control.get(f"/log/{url.rpartition('/')[2]}").json()
         return requests
 
+    def open_connections(self) -> int:
+        """How many sockets are open to the port that fails."""
+        count: int = self._control.get("/connections").json()["open"]
+        return count
+
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[FaultServer]:

@@ -104,7 +104,10 @@ async def conduct(
             elif action == "queue":
                 await stand_in_line(call)
             else:
-                return dependency.conclude(call, value, error)
+                outcome = dependency.conclude(call, value, error)
+                if outcome.decision.own_error:
+                    await aclose(value)  # Nobody gets to see it.
+                return outcome
     except BaseException:
         call.cancel()
         raise

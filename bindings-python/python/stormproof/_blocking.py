@@ -90,7 +90,10 @@ def conduct(
             elif action == "queue":
                 stand_in_line(call)
             else:
-                return dependency.conclude(call, value, error)
+                outcome = dependency.conclude(call, value, error)
+                if outcome.decision.own_error:
+                    close(value)  # Nobody gets to see it.
+                return outcome
     except BaseException:
         call.cancel()
         raise
