@@ -6,6 +6,8 @@ mod demo;
 mod doctor;
 mod process;
 mod proof;
+#[cfg(test)]
+mod security;
 mod stamp;
 mod test;
 mod workspace;
