@@ -81,6 +81,16 @@ impl Step {
         }
     }
 
+    /// How long a wait was planned; 0 where the step only repeats `until`.
+    #[getter]
+    fn planned(&self) -> Option<u64> {
+        match self.0.action {
+            // No wait is as long as 584 years.
+            Action::Wait { planned, .. } => Some(planned.as_nanos() as u64),
+            _ => None,
+        }
+    }
+
     /// The id belonged to an attempt that was abandoned and has now ended.
     #[getter]
     fn late(&self) -> bool {
