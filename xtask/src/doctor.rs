@@ -1,9 +1,10 @@
 //! `cargo xtask doctor`: what this machine lacks and how to get it. The other verbs make the same checks before they need a thing.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::{process, workspace};
 
@@ -36,6 +37,8 @@ pub fn run(_: &[String]) -> Result<()> {
         python().map(|python| format!("{} {}", python.program, python.version)),
         target("wasm32-unknown-unknown"),
         target("thumbv7em-none-eabi"),
+        program("chromium").map(|path| path.display().to_string()),
+        program("qemu-system-arm").map(|path| path.display().to_string()),
     ];
     let mut lacking = 0;
     for check in checks {
@@ -106,6 +109,37 @@ pub fn target(name: &str) -> Result<String> {
         }
     }
     Ok(format!("target {name}"))
+}
+
+/// What the tests need of the system: Debian's packages, named like their programs.
+const PACKAGES: &str = "tests/system-packages.txt";
+
+/// A program of a package of the system, which is installed where that is allowed.
+pub fn program(name: &str) -> Result<PathBuf> {
+    let packages = std::fs::read_to_string(workspace::path(PACKAGES)).context(PACKAGES)?;
+    if !packages.lines().any(|line| line == name) {
+        bail!("{PACKAGES} does not name {name}");
+    }
+    if let Some(path) = found(name) {
+        return Ok(path);
+    }
+    if rustix::process::geteuid().is_root() && found("apt-get").is_some() {
+        let install = ["install", "--yes", "--no-install-recommends", name];
+        for arguments in [&["update"][..], &install] {
+            let mut apt = Command::new("apt-get");
+            // A failure shows in what is not there afterwards.
+            let _ = process::run(apt.env("DEBIAN_FRONTEND", "noninteractive").args(arguments));
+        }
+    }
+    found(name).ok_or_else(|| {
+        let remedy = format!("apt-get install {name} (or your system's package of it)");
+        Missing::new(name, remedy).into()
+    })
+}
+
+fn found(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 /// A source that another part of the repository brings.

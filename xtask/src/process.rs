@@ -24,10 +24,19 @@ pub fn run(command: &mut Command) -> Result<()> {
 
 /// Runs a command whose stdout goes to the terminal and is returned as well.
 pub fn tee(command: &mut Command) -> Result<String> {
+    copied(command, std::io::stdout())
+}
+
+/// Runs a command whose stdout is returned and not shown.
+pub fn capture(command: &mut Command) -> Result<String> {
+    copied(command, std::io::sink())
+}
+
+fn copied(command: &mut Command, to: impl Write + Send + 'static) -> Result<String> {
     echo(command);
     let mut group = Group::spawn(command.stdout(Stdio::piped()))?;
     let stdout = group.child.stdout.take().context("stdout is piped")?;
-    let reader = std::thread::spawn(move || copy(stdout));
+    let reader = std::thread::spawn(move || copy(stdout, to));
     let result = finish(group, command);
     let text = reader.join().expect("copying does not panic");
     result.map(|()| text)
@@ -110,13 +119,12 @@ fn finish(mut group: Group, command: &Command) -> Result<()> {
     Ok(())
 }
 
-fn copy(mut from: impl Read) -> String {
+fn copy(mut from: impl Read, mut to: impl Write) -> String {
     let mut bytes = Vec::new();
     let mut chunk = [0; 8192];
     while let Ok(length @ 1..) = from.read(&mut chunk) {
-        let mut terminal = std::io::stdout().lock();
-        let _ = terminal.write_all(&chunk[..length]);
-        let _ = terminal.flush();
+        let _ = to.write_all(&chunk[..length]);
+        let _ = to.flush();
         bytes.extend_from_slice(&chunk[..length]);
     }
     String::from_utf8_lossy(&bytes).into_owned()

@@ -21,8 +21,9 @@ pub const MODULE: &str = "npm/dist/core.wasm";
 /// The same as a TypeScript module, for the bundle.
 const BYTES: &str = "npm/src/wasm-bytes.ts";
 
+/// What the module may use.
 // `--all-features` makes binaryen write an import section that Node 20 cannot read.
-const FEATURES: &[&str] = &[
+pub const FEATURES: &[&str] = &[
     "--mvp-features",
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",

@@ -1,13 +1,16 @@
 //! The parts in their order.
 
-use super::{Part, jitter};
+use super::{Part, jitter, trace};
 
 /// Each can be run alone.
-pub const PARTS: &[Part] = &[Part {
-    name: "jitter",
-    about: "random waits follow their laws, and no two know of each other",
-    run: jitter::run,
-}];
+pub const PARTS: &[Part] = &[
+    Part {
+        name: "jitter",
+        about: "random waits follow their laws, and no two know of each other",
+        run: jitter::run,
+    },
+    Part { name: "trace", about: trace::ABOUT, run: trace::run },
+];
 
 /// Those that are worth a night or nothing.
 pub const FULL_PARTS: &[Part] = &[];

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use super::packages;
+use crate::proof::{Size, trace as proof_trace};
 use crate::{build, doctor, process, workspace};
 
 /// One line of the report.
@@ -51,12 +52,14 @@ pub const STEPS: &[Step] = &[
     quick("node", "tests of the npm package", node).with_vectors_of("node"),
     quick("python", "the Python package builds and its types hold", python),
     quick("pytest", "tests of the Python package", pytest).with_vectors_of("python"),
+    full("trace", proof_trace::ABOUT, trace),
     full("npm-package", "the packed npm package runs in an empty project", packages::npm),
     full("wheel", "the wheel runs in an empty environment, the sdist builds", packages::python),
     full("demo", "the demo shows the storm and loses no call, also when the server dies", demo),
 ];
 
 const WASM: &str = "wasm32-unknown-unknown";
+const BOARD: &str = "thumbv7em-none-eabi";
 const WASM_TESTS: &str = "--package=stormproof-wasm-tests";
 
 fn fmt() -> Result<String> {
@@ -68,11 +71,14 @@ fn clippy() -> Result<String> {
     process::run(cargo().args(["clippy", "--workspace", "--all-targets"]).args(deny))?;
     doctor::target(WASM)?;
     let tests = ["clippy", WASM_TESTS, "--tests", "--target", WASM];
-    silent(process::run(cargo().args(tests).args(deny)))
+    process::run(cargo().args(tests).args(deny))?;
+    doctor::target(BOARD)?;
+    let firmware = ["clippy", "--package=stormproof-trace-firmware", "--target", BOARD];
+    silent(process::run(cargo().args(firmware).args(deny)))
 }
 
 fn no_std() -> Result<String> {
-    for target in ["thumbv7em-none-eabi", WASM] {
+    for target in [BOARD, WASM] {
         doctor::target(target)?;
         process::run(cargo().args([
             "build",
@@ -190,6 +196,10 @@ fn pytest() -> Result<String> {
         .args(["--config-file=bindings-python/pyproject.toml", "--rootdir=.", "--capture=no"])
         .args(folders);
     process::tee(&mut pytest)
+}
+
+fn trace() -> Result<String> {
+    proof_trace::run(Size::Ci)
 }
 
 fn demo() -> Result<String> {
