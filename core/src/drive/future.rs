@@ -133,10 +133,13 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
     /// The time in the line is over, unless the turn has come in the meantime.
     fn leave_line(&self, call: CallId) -> Step {
         let mut state = self.lock();
-        state.waiters.take(call).unwrap_or_else(|| {
-            state.waiters.forget(call);
-            self.on_event_locked(&mut state, call, Event::Elapsed)
-        })
+        if let Some(step) = state.waiters.take(call) {
+            return step;
+        }
+        state.waiters.forget(call);
+        let step = self.on_event_locked(&mut state, call, Event::Elapsed);
+        state.wake_poller();
+        step
     }
 
     async fn sleep_until<Sleep: Future>(
@@ -182,7 +185,6 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Drop for Guard<'_, Now, Word> {
         if runs {
             self.client.on_event_locked(&mut state, call, DROPPED);
         }
-        // It may have been the one that would have polled.
-        state.waiters.wake_one();
+        state.wake_poller();
     }
 }

@@ -66,6 +66,15 @@ struct State {
     poll_at: Option<Instant>,
 }
 
+impl State {
+    /// A task has to poll when it is time: whoever was told so waits no longer, or the time is new.
+    fn wake_poller(&self) {
+        if self.poll_at.is_some() {
+            self.waiters.wake_one();
+        }
+    }
+}
+
 /// What an operation is told of the attempt that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
@@ -176,7 +185,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
         self.poll(state);
         if state.poll_at != before && state.poll_at.is_some() {
             self.handed_over.notify_all();
-            state.waiters.wake_one();
+            state.wake_poller();
         }
         step
     }
@@ -184,6 +193,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
     /// Hands permits to waiting calls as long as there are any.
     fn poll(&self, state: &mut State) {
         let now = (self.now)();
+        let before = state.poll_at;
         while state.poll_at.is_some_and(|poll_at| now >= poll_at) {
             match state.engine.poll_ready(now, (self.word)()) {
                 Some(step) => {
@@ -193,6 +203,9 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
                 }
                 None => state.poll_at = None,
             }
+        }
+        if state.poll_at != before {
+            state.wake_poller();
         }
     }
 

@@ -1,12 +1,12 @@
 //! Steps that were handed to calls which wait for a permit.
 
 use core::task::Waker;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::step::{CallId, Step};
 
 #[derive(Debug, Default)]
-pub(super) struct Waiters(HashMap<CallId, Waiter>);
+pub(super) struct Waiters(BTreeMap<CallId, Waiter>);
 
 #[derive(Debug)]
 enum Waiter {
