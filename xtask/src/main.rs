@@ -29,8 +29,8 @@ struct Verb {
 const VERBS: &[Verb] = &[
     Verb {
         name: "build",
-        arguments: "[wasm | npm | python | packages]…",
-        about: "build the packages (without a name: wasm, npm and python)",
+        arguments: "[wasm | npm | python | packages | third-party]…",
+        about: "build the packages (without a name: wasm, npm and python), or the list of code of others",
         run: build::run,
     },
     Verb {

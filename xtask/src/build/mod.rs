@@ -3,6 +3,7 @@
 pub mod npm;
 pub mod packages;
 pub mod python;
+pub mod third_party;
 pub mod wasm;
 
 use anyhow::{Result, bail};
@@ -24,7 +25,10 @@ pub fn run(names: &[String]) -> Result<()> {
                 packages::wheel()?;
                 packages::sdist()?;
             }
-            _ => bail!("cargo xtask build [wasm | npm | python | packages]…, not `{name}`"),
+            "third-party" => third_party::write()?,
+            _ => bail!(
+                "cargo xtask build [wasm | npm | python | packages | third-party]…, not `{name}`"
+            ),
         }
     }
     Ok(())

@@ -10,6 +10,9 @@ use super::{npm, python};
 use crate::process;
 use crate::workspace::{self, VERSION};
 
+/// What licences want to be handed on with the code: each package that is published has them.
+pub const NOTICES: [&str; 3] = ["LICENSE-MIT", "LICENSE-APACHE", super::third_party::FILE];
+
 fn folder() -> Result<PathBuf> {
     let folder = workspace::target().join("packages");
     fs::create_dir_all(&folder)?;
@@ -28,7 +31,7 @@ pub fn tarball() -> Result<PathBuf> {
         fs::copy(entry.path(), staged.join("dist").join(entry.file_name()))?;
     }
     fs::copy(workspace::path("npm/package.json"), staged.join("package.json"))?;
-    for text in ["LICENSE-MIT", "LICENSE-APACHE", "README.md"] {
+    for text in NOTICES.iter().chain(&["README.md"]) {
         let own = workspace::path("npm").join(text);
         let source = if own.exists() { own } else { workspace::path(text) };
         if source.exists() {

@@ -21,6 +21,7 @@ pub fn npm() -> Result<String> {
             .args(["install", "--offline", "--no-audit", "--no-fund", "--loglevel=error"])
             .arg(&tarball),
     )?;
+    notices(&project)?;
     for program in ["import.mjs", "require.cjs"] {
         fs::copy(workspace::path("tests/packages/npm").join(program), project.join(program))?;
         process::run(Command::new("node").current_dir(&project).arg(program))?;
@@ -40,6 +41,7 @@ pub fn python() -> Result<String> {
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"])
             .arg(&wheel),
     )?;
+    notices(&environment)?;
     let program = workspace::path("tests/packages/python/run.py");
     process::run(Command::new(&interpreter).current_dir(&environment).arg("-I").arg(program))?;
     sdist()?;
@@ -78,6 +80,22 @@ fn sdist() -> Result<()> {
             .args(["--release", "--out"])
             .arg(unpacked.join("wheel")),
     )
+}
+
+/// What licences want to be handed on was handed on.
+fn notices(installed: &Path) -> Result<()> {
+    let files = files(installed)?;
+    let own = |file: &&PathBuf| {
+        let inside = file.strip_prefix(installed).unwrap_or(file);
+        inside.iter().any(|part| part.to_string_lossy().starts_with("stormproof"))
+    };
+    let own: Vec<&PathBuf> = files.iter().filter(own).collect();
+    for notice in build::packages::NOTICES {
+        if !own.iter().any(|file| file.ends_with(notice)) {
+            bail!("{notice} is not in what was installed");
+        }
+    }
+    Ok(())
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
