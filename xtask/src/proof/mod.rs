@@ -3,6 +3,7 @@
 mod jitter;
 mod page;
 mod parts;
+mod supply;
 pub mod trace;
 
 use anyhow::{Result, bail};

@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, jitter, trace};
+use super::{Part, jitter, supply, trace};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -13,4 +13,8 @@ pub const PARTS: &[Part] = &[
 ];
 
 /// Those that are worth a night or nothing.
-pub const FULL_PARTS: &[Part] = &[];
+pub const FULL_PARTS: &[Part] = &[Part {
+    name: "supply",
+    about: "where dependencies come from, their licences, what is known against them",
+    run: supply::run,
+}];
