@@ -48,10 +48,18 @@ pub(crate) enum Clash {
 impl Statuses {
     pub const EMPTY: Self = Self { rows: [(0, StatusClass::Success); MAX_STATUSES], len: 0 };
 
+    /// A status that clashes keeps the class that comes first, so that of several clashes the same
+    /// one is the smallest, whatever their order.
     pub fn insert(&mut self, status: u16, class: StatusClass) -> Result<(), Clash> {
-        match self.find(status) {
-            Some(known) if known == class => Ok(()),
-            Some(known) => Err(Clash::With(known)),
+        match self.rows[..self.len].iter_mut().find(|(known, _)| *known == status) {
+            Some((_, known)) if *known == class => Ok(()),
+            Some((_, known)) => {
+                let other = *known;
+                if class.code() < other.code() {
+                    *known = class;
+                }
+                Err(Clash::With(other))
+            }
             None if self.len == MAX_STATUSES => Err(Clash::Full),
             None => {
                 self.rows[self.len] = (status, class);
@@ -189,7 +197,21 @@ mod tests {
         assert_eq!(statuses.insert(404, StatusClass::Transient), Ok(()));
         assert_eq!(statuses.insert(404, StatusClass::Transient), Ok(()));
         let clash = Err(Clash::With(StatusClass::Transient));
-        assert_eq!(statuses.insert(404, StatusClass::Success), clash);
+        assert_eq!(statuses.insert(404, StatusClass::Permanent), clash);
         assert_eq!(statuses.classify(404, None, Safety::Unsafe).kind, Kind::Server);
+    }
+
+    #[test]
+    fn clashes_are_the_same_in_any_order() {
+        let [a, b, c] = [StatusClass::Success, StatusClass::Throttled, StatusClass::Permanent];
+        for order in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
+            let mut statuses = Statuses::EMPTY;
+            let smallest =
+                order.into_iter().filter_map(|class| match statuses.insert(404, class) {
+                    Err(Clash::With(other)) => Some(class.code().max(other.code())),
+                    _ => None,
+                });
+            assert_eq!(smallest.min(), Some(b.code()), "{order:?}");
+        }
     }
 }

@@ -224,13 +224,16 @@ fn names(text: &mut String, known: &[&str]) {
     }
 }
 
+/// A dot inside a key. A backslash before anything else is the key's own.
+const ESCAPED_DOT: &str = "\\.";
+
 fn without_escapes(path: &str) -> String {
-    path.chars().filter(|character| *character != '\\').collect()
+    path.replace(ESCAPED_DOT, ".")
 }
 
 /// "did you mean …?", for a path that no knob has.
 fn nearest(path: &str) -> String {
-    if path.contains('\\') {
+    if path.contains(ESCAPED_DOT) {
         return "fields of a section stand inside it, without dots in their names".into();
     }
     let sections = Section::ALL.iter().map(|section| section.path());
