@@ -1,22 +1,48 @@
-//! Random draws, the odd ones more often than chance would have them.
+//! Draws from a seed or from an input, the odd ones more often than chance would have them.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub struct Dice(Xoshiro256PlusPlus);
+pub struct Dice(Source);
+
+enum Source {
+    Random(Xoshiro256PlusPlus),
+    Input(std::vec::IntoIter<u8>),
+}
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    pub fn from_seed(seed: u64) -> Self {
+        Self(Source::Random(Xoshiro256PlusPlus::seed_from_u64(seed)))
+    }
+
+    /// Draws what an input says, and zeros after its end.
+    pub fn from_input(input: &[u8]) -> Self {
+        Self(Source::Input(Vec::from(input).into_iter()))
+    }
+
+    /// Has the input come to its end?
+    pub fn is_over(&self) -> bool {
+        matches!(&self.0, Source::Input(rest) if rest.len() == 0)
     }
 
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        self.word(8)
     }
 
     /// A number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.bits() % end
+        // No more of an input than decides it, so that what follows keeps its meaning.
+        let bytes = (u64::BITS - (end - 1).leading_zeros()).div_ceil(8);
+        self.word(bytes) % end
+    }
+
+    fn word(&mut self, bytes: u32) -> u64 {
+        match &mut self.0 {
+            Source::Random(random) => random.next_u64(),
+            Source::Input(rest) => {
+                rest.take(bytes as usize).fold(0, |word, byte| word << 8 | u64::from(byte))
+            }
+        }
     }
 
     pub fn percent(&mut self, chance: u64) -> bool {

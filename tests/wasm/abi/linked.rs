@@ -1,8 +1,17 @@
 //! The binding as it is linked here: its sources, with checks of arithmetic.
 
-use crate::buffers::{self, Buffers};
+use stormproof::Policy;
+
+use crate::buffers::{self, Buffers, STEP_LEN, TEXT_LEN};
 use crate::call::{Call, Cells, Reply};
 use crate::{calls, engines, policies, texts};
+
+/// Begins anew, as a module does that is loaded.
+pub fn load() {
+    let (text, step) = ([0; TEXT_LEN], [0.0; STEP_LEN]);
+    let (engines, draft) = (engines::Pool(Vec::new()), Policy::new());
+    buffers::with(|buffers| *buffers = Buffers { text, step, engines, draft, word: None });
+}
 
 /// The step buffer as it stands.
 pub fn cells() -> Cells {

@@ -37,11 +37,15 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    pub fn new(seed: u64) -> Self {
-        let mut dice = Dice::new(seed);
+    pub fn new(mut dice: Dice) -> Self {
         let now = dice.pick(&[0.0, 1_000.25, 1.8e12, 9.2e12]);
         let clock_faults = dice.pick(&[0, 0, 1, 5, 25]);
         Self { dice, now, clock_faults }
+    }
+
+    /// Has the input that calls are drawn from come to its end?
+    pub fn is_over(&self) -> bool {
+        self.dice.is_over()
     }
 
     pub fn draw(&mut self, ledger: &Ledger) -> Call {
