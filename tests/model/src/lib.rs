@@ -1,0 +1,19 @@
+//! `docs/semantics.md` once more: slow, obvious, and nothing but the rules.
+//!
+//! The model keeps plain lists of all that ever happened (calls, attempts, waits, outcomes, tokens)
+//! and counts anew at every step. It shares with the core the words of [`stormproof::step`] and
+//! [`stormproof::time::Instant`], nothing that decides. `tests/agree.rs` plays random courses to
+//! both and compares every field of every answer.
+
+pub mod breaker;
+pub mod budget;
+pub mod class;
+mod counts;
+pub mod delay;
+pub mod history;
+pub mod model;
+pub mod settings;
+pub mod time;
+
+pub use model::{Answer, Input, Model};
+pub use settings::{Document, Settings, Value};
