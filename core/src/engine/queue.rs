@@ -93,7 +93,8 @@ impl Engine {
         if self.bulkhead.has_free_permit() || self.gate(now, call).is_err() {
             return Some(now);
         }
-        self.first_lease().map(|(_, lease, _)| lease)
+        let (_, lease, holds_permit) = self.first_lease()?;
+        holds_permit.then_some(lease)
     }
 
     /// Abandoned attempts whose leases end give their permits back.
