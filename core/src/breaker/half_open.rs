@@ -23,8 +23,10 @@ impl CircuitBreaker {
         match report.verdict {
             Verdict::Neutral => None,
             Verdict::Healthy if !slow => self.on_probe_success(),
-            _ if on_lease => {
-                Some(self.open(now, ChangeCause::ProbeFailed, report.retry_after_ms, word))
+            verdict if on_lease => {
+                // A probe that failed by being slow was answered well: that asks for no wait.
+                let asked = report.retry_after_ms.filter(|_| verdict == Verdict::Failure);
+                Some(self.open(now, ChangeCause::ProbeFailed, asked, word))
             }
             _ => None,
         }
