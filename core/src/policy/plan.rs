@@ -150,6 +150,8 @@ fn backoff(values: &Values<'_>) -> Result<backoff::Config, PolicyError> {
 fn breaker(values: &Values<'_>) -> Result<breaker::Config, PolicyError> {
     let rule = |knob| rule(values, knob);
     let open_duration = values.of(Knob::OpenDuration);
+    // Like a knob's, not beyond 100 years: its end must be an instant.
+    let longest_open = open_duration.saturating_mul(OPEN_CAP).min(CENTURY);
     let open_growth = values.of(Knob::OpenGrowth);
     let attempt_timeout = values.some(Knob::AttemptTimeout).unwrap_or(0);
     let lease = if open_growth > 1_000 { attempt_timeout } else { 0 };
@@ -165,7 +167,7 @@ fn breaker(values: &Values<'_>) -> Result<breaker::Config, PolicyError> {
         open_duration,
         open_jitter: values.is_on(Knob::OpenJitter),
         open_growth,
-        open_cap: values.some(Knob::OpenCap).unwrap_or(open_duration.saturating_mul(OPEN_CAP)),
+        open_cap: values.some(Knob::OpenCap).unwrap_or(longest_open),
         honor_retry_after: values.is_on(Knob::HonorRetryAfter),
         retry_after_max: values.of(Knob::RetryAfterMax),
         probes: values.of(Knob::Probes) as usize,
