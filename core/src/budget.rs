@@ -15,6 +15,9 @@ const AUTO_SECONDS: usize = 10;
 const AUTO_MIN: Millitokens = 5_000;
 const AUTO_MAX: Millitokens = 1_000_000;
 
+/// Before the first call; later than any now, so that no time has passed since.
+const NOT_YET: Instant = Instant::from_nanos(u64::MAX);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Capacity {
     Fixed(Millitokens),
@@ -48,8 +51,7 @@ pub struct RetryBudget {
     config: Config,
     level: Picotokens,
     capacity: Picotokens,
-    /// When time refilled it last; before the first event later than any now, so that no time has
-    /// passed.
+    /// When time refilled it last.
     refilled: Instant,
     calls: CallsPerSecond,
 }
@@ -64,7 +66,7 @@ impl RetryBudget {
             config,
             level: pico(config.initial),
             capacity: pico(capacity),
-            refilled: Instant::from_nanos(u64::MAX),
+            refilled: NOT_YET,
             calls: CallsPerSecond::default(),
         }
     }
@@ -119,7 +121,9 @@ impl RetryBudget {
     }
 
     pub(crate) fn rebase(&mut self, by: Nanos) {
-        self.refilled.rebase(by);
+        if self.refilled != NOT_YET {
+            self.refilled.rebase(by);
+        }
         self.calls = CallsPerSecond::default();
     }
 
