@@ -4,7 +4,7 @@ use stormproof::step::{Change, ChangeCause, Circuit, Control};
 
 use crate::delay::{grown, swapped, uniform};
 use crate::settings::Settings;
-use crate::time::{Clock, Time};
+use crate::time::{CENTURY, Clock, Time};
 
 /// The state of one generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,14 @@ impl Breaker {
         self.eras.last().expect("there is always a generation")
     }
 
+    /// What is counted: the generation, its outcomes, its failures, its successful probes.
+    pub fn counted(&self) -> Vec<usize> {
+        let era = self.era();
+        let failures = era.seen.iter().filter(|seen| seen.failed).count();
+        let successes = era.probes.iter().filter(|probe| probe.succeeded).count();
+        vec![self.generation(), era.seen.len(), failures, successes]
+    }
+
     /// The number of the newest generation.
     pub fn generation(&self) -> usize {
         self.eras.len() - 1
@@ -201,6 +209,8 @@ impl Breaker {
             return None;
         }
         let now = clock.now;
+        // Reading: who is well and slow asks for no wait.
+        let asked = asked.filter(|_| verdict == Verdict::Failed);
         let long = settings.slow_call_duration.is_some_and(|limit| now - admission.at >= limit);
         let slow = settings.slow_call_rate.is_some() && long;
         let era = self.eras.last_mut().expect("there is always a generation");
@@ -250,23 +260,31 @@ impl Breaker {
         let is_rate =
             |part: usize, rate: u64| enough && part as u64 * 1000 >= rate * recent.len() as u64;
 
-        if settings.failure_rate.is_some_and(|rate| is_rate(failures, rate)) {
-            return Some(ChangeCause::FailureRate);
-        }
-        let none_healthy = failures == recent.len();
-        if settings.no_success_failures.is_some_and(|n| none_healthy && failures >= n as usize) {
-            return Some(ChangeCause::NoSuccess);
-        }
         let young = |seen: &&Seen| seen.failed && now - seen.at < settings.window;
         let exact = seen.iter().filter(young).count();
-        if settings.failure_threshold.is_some_and(|n| exact >= n as usize) {
-            return Some(ChangeCause::FailureThreshold);
-        }
-        if settings.consecutive_failures.is_some_and(|n| self.run(settings) >= n as usize) {
-            return Some(ChangeCause::ConsecutiveFailures);
-        }
-        let is_slow = settings.slow_call_rate.is_some_and(|rate| is_rate(slow, rate));
-        is_slow.then_some(ChangeCause::SlowCallRate)
+        let none_healthy = failures == recent.len();
+        let reached = |rule: Option<u32>, count: usize| rule.is_some_and(|n| count >= n as usize);
+        // Reading: of several that are met the first of these is named.
+        let rules = [
+            (ChangeCause::FailureThreshold, reached(settings.failure_threshold, exact)),
+            (
+                ChangeCause::ConsecutiveFailures,
+                reached(settings.consecutive_failures, self.run(settings)),
+            ),
+            (
+                ChangeCause::NoSuccess,
+                none_healthy && reached(settings.no_success_failures, failures),
+            ),
+            (
+                ChangeCause::FailureRate,
+                settings.failure_rate.is_some_and(|rate| is_rate(failures, rate)),
+            ),
+            (
+                ChangeCause::SlowCallRate,
+                settings.slow_call_rate.is_some_and(|rate| is_rate(slow, rate)),
+            ),
+        ];
+        rules.iter().find(|(_, met)| *met).map(|(cause, _)| *cause)
     }
 
     /// K1: how many failures the run at the end has, without a gap as long as the window.
@@ -288,7 +306,8 @@ impl Breaker {
         let automatic = |era: &&Era| matches!(era.state, State::Open { .. } | State::HalfOpen);
         let row = self.eras.iter().rev().take_while(automatic);
         let before = row.filter(|era| matches!(era.state, State::Open { .. })).count() as u32;
-        let cap = settings.open_cap.unwrap_or(10 * settings.open_duration);
+        // Reading: no open time grows beyond 100 years.
+        let cap = settings.open_cap.unwrap_or((10 * settings.open_duration).min(CENTURY));
         let d = grown(settings.open_duration, settings.open_growth, cap, before + 1);
         let mut span = d;
         if let (true, Some(asked)) = (settings.honor_retry_after, asked) {

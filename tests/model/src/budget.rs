@@ -8,17 +8,28 @@ const PER_THOUSANDTH: Time = 1_000_000_000;
 
 /// What happened to the bucket.
 #[derive(Clone, Copy, Debug)]
-enum Entry {
+pub enum Entry {
     /// A call that counts for `auto`.
     Start,
     /// Thousandths of a token that went or, above 0, came.
     Change(Time),
 }
 
+impl Entry {
+    /// What came, or went below 0.
+    pub fn picotokens(self) -> Time {
+        match self {
+            Self::Start => 0,
+            Self::Change(thousandths) => thousandths * PER_THOUSANDTH,
+        }
+    }
+}
+
 /// Everything that happened, in its order.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    entries: Vec<(Time, Entry)>,
+    /// What happened when.
+    pub entries: Vec<(Time, Entry)>,
 }
 
 impl Budget {
@@ -48,8 +59,15 @@ impl Budget {
         }
     }
 
-    /// G1: what the bucket can hold at the instant `at`, after the first `seen` entries.
-    fn capacity_after(&self, settings: &Settings, clock: &Clock, at: Time, seen: usize) -> Time {
+    /// G1: what the bucket can hold at the instant `at`, after the first `seen` entries, in 10^-12 of
+    /// a token.
+    pub fn capacity_after(
+        &self,
+        settings: &Settings,
+        clock: &Clock,
+        at: Time,
+        seen: usize,
+    ) -> Time {
         let Some(capacity) = settings.capacity else {
             let second = clock.slice(at, SECOND);
             let recent = |(time, entry): &&(Time, Entry)| {
@@ -72,14 +90,13 @@ impl Budget {
     fn level(&self, settings: &Settings, clock: &Clock) -> Time {
         let initial = settings.initial.unwrap_or(settings.capacity.unwrap_or(5_000));
         let mut level = Time::from(initial) * PER_THOUSANDTH;
-        let mut last = 0;
+        // Reading: time brings nothing before the first call.
+        let mut last = self.entries.first().map_or(clock.now, |(at, _)| *at);
         let rate = Time::from(settings.refill_per_second);
         for (seen, (at, entry)) in self.entries.iter().enumerate() {
             let most = self.capacity_after(settings, clock, *at, seen);
             level = (level + rate * (at - last)).min(most);
-            if let Entry::Change(thousandths) = entry {
-                level = (level + thousandths * PER_THOUSANDTH).min(most);
-            }
+            level = (level + entry.picotokens()).min(most);
             last = *at;
         }
         let most = self.capacity_after(settings, clock, clock.now, self.entries.len());

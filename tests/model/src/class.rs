@@ -10,9 +10,10 @@ pub fn is_misdirected(outcome: &Outcome) -> bool {
     outcome.kind == Kind::Server && matches!(outcome.status, 421 | 425)
 }
 
-/// C2: the 409 of a keyed call, whose first try is still running.
-fn is_still_running(outcome: &Outcome, safety: Safety) -> bool {
-    outcome.kind == Kind::Throttled && outcome.status == 409 && safety == Safety::Keyed
+/// C2: the 409 of a keyed call, whose first try is still running. Reading: a `throttled` 409 is
+/// read as that, whoever classed it so.
+fn is_still_running(outcome: &Outcome) -> bool {
+    outcome.kind == Kind::Throttled && outcome.status == 409
 }
 
 /// C1: may another try help?
@@ -21,17 +22,17 @@ pub fn is_transient(kind: Kind) -> bool {
 }
 
 /// G5, C6, C8: does the dependency show life?
-pub fn shows_life(outcome: &Outcome, safety: Safety) -> bool {
+pub fn shows_life(outcome: &Outcome) -> bool {
     match outcome.kind {
         Kind::Success | Kind::Business | Kind::Contract => true,
         Kind::Client => outcome.status != 0,
-        _ => is_still_running(outcome, safety),
+        _ => is_still_running(outcome),
     }
 }
 
 /// K5.
-pub fn verdict(settings: &Settings, outcome: &Outcome, safety: Safety) -> Verdict {
-    if shows_life(outcome, safety) {
+pub fn verdict(settings: &Settings, outcome: &Outcome) -> Verdict {
+    if shows_life(outcome) {
         return Verdict::Healthy;
     }
     match outcome.kind {
@@ -44,10 +45,13 @@ pub fn verdict(settings: &Settings, outcome: &Outcome, safety: Safety) -> Verdic
 
 /// C3: may the operation be repeated after this transient failure?
 pub fn is_repeatable(settings: &Settings, outcome: &Outcome, safety: Safety) -> bool {
-    let certain = outcome.phase == Phase::NotSent
-        || matches!(outcome.status, 429 | 413 | 421 | 425)
-        || (outcome.status == 503 && outcome.retry_after_ms.is_some())
-        || (outcome.kind == Kind::Throttled && outcome.status == 0);
+    // Reading: each case with the kind that it is a case of.
+    let certain = match outcome.kind {
+        Kind::Network | Kind::Timeout => outcome.phase == Phase::NotSent,
+        Kind::Throttled => true,
+        Kind::Server if outcome.status == 503 => outcome.retry_after_ms.is_some(),
+        _ => is_misdirected(outcome),
+    };
     match (safety, settings.unsafe_calls) {
         (Safety::Idempotent | Safety::Keyed, _) => true,
         (Safety::Once, _) | (Safety::Unsafe, Unsafe::Never) => false,

@@ -5,8 +5,7 @@ use stormproof::snapshot::Counters;
 use stormproof::step::{Kind, Why};
 use stormproof::time::Instant;
 
-use crate::breaker::State;
-use crate::history::refusal;
+use crate::history::{Attempt, Call, refusal};
 use crate::model::{Model, saturated};
 
 impl Model {
@@ -15,10 +14,9 @@ impl Model {
         let mut clock = self.clock;
         clock.read(reading);
         let now = clock.now;
-        let open_until = match self.breaker.state(now) {
-            State::Open { until } => Some(clock.host(until)),
-            _ => None,
-        };
+        // Reading: with metrics_only an open circuit may be asked at any time.
+        let refusal = self.breaker.refusal(&self.settings, now).filter(|refusal| refusal.open);
+        let open_until = refusal.and_then(|refusal| refusal.promised).map(|at| clock.host(at));
         let budget = self.settings.budget_on.then_some(&self.budget);
         Snapshot {
             counters: self.counters(),
@@ -34,13 +32,13 @@ impl Model {
 
     fn counters(&self) -> Counters {
         let ended = |kind: Kind| {
-            let as_this = |attempt: &&crate::history::Attempt| {
-                attempt.ended.is_some_and(|(_, it)| it == kind)
-            };
+            let as_this = |attempt: &&Attempt| attempt.ended.is_some_and(|(_, it)| it == kind);
             self.attempts.iter().filter(as_this).count() as u64
         };
         let refused = |kind: Kind| {
-            let reasons = self.calls.iter().flat_map(|call| &call.finishes);
+            // Section 15: a cancelled start counts only as a call.
+            let begun = |call: &&Call| call.id != 0 || kind != Kind::Cancelled;
+            let reasons = self.calls.iter().filter(begun).flat_map(|call| &call.finishes);
             reasons.filter(|(_, decision)| refusal(decision.reason) == Some(kind)).count() as u64
         };
         let mut counters = Counters {

@@ -4,6 +4,9 @@
 //! and counts anew at every step. It shares with the core the words of [`stormproof::step`] and
 //! [`stormproof::time::Instant`], nothing that decides. `tests/agree.rs` plays random courses to
 //! both and compares every field of every answer.
+//!
+//! Comments that cite a number (`E5`, `K3`) name a rule; `Reading:` marks where the text is silent
+//! and the model follows the core.
 
 pub mod breaker;
 pub mod budget;
@@ -11,6 +14,7 @@ pub mod class;
 mod counts;
 pub mod delay;
 pub mod history;
+pub mod laws;
 pub mod model;
 pub mod settings;
 pub mod time;

@@ -179,13 +179,15 @@ impl Model {
 
     fn start_attempt(&mut self, call: usize) -> Action {
         let now = self.clock.now;
-        self.change = self.breaker.on_arrival(now);
-        let admitted = self.calls[call].admission;
-        let is_in = admitted.is_some_and(|it| it.era == self.breaker.generation());
-        // O4: with scope `call` a call is let in once a generation.
+        let admitted = self.calls[call].admission.filter(|_| self.settings.scope_call);
+        // O4: with scope `call` a call is let in once a generation. Reading: the open one lasts
+        // until somebody is let in anew.
         let admission = match admitted {
-            Some(admission) if is_in && self.settings.scope_call => admission,
-            _ => self.breaker.admit(&self.settings, now),
+            Some(admission) if admission.era == self.breaker.generation() => admission,
+            _ => {
+                self.change = self.breaker.on_arrival(now);
+                self.breaker.admit(&self.settings, now)
+            }
         };
         let number = self.sent(call) + 1;
         let until = self.settings.attempt_timeout.map(|span| now + span);
@@ -267,10 +269,9 @@ impl Model {
         if class::is_transient(outcome.kind) {
             return self.on_failure(call, attempt, outcome, word);
         }
-        let safety = self.calls[call].safety;
-        let verdict = class::verdict(&self.settings, &outcome, safety);
+        let verdict = class::verdict(&self.settings, &outcome);
         self.report(call, attempt, verdict, asked(&outcome), word);
-        self.on_life(attempt, &outcome, safety);
+        self.on_life(attempt, &outcome);
         if outcome.kind == Kind::Success {
             self.budget.add(self.clock.now, self.settings.refill_per_success);
         }
@@ -283,8 +284,8 @@ impl Model {
     }
 
     /// G5: a sign of life gives the token of its retry back.
-    fn on_life(&mut self, attempt: usize, outcome: &Outcome, safety: stormproof::step::Safety) {
-        if class::shows_life(outcome, safety)
+    fn on_life(&mut self, attempt: usize, outcome: &Outcome) {
+        if class::shows_life(outcome)
             && let Some(token) = self.attempts[attempt].token.take()
         {
             self.budget.add(self.clock.now, token);
@@ -293,9 +294,8 @@ impl Model {
 
     /// O6: the first that holds ends the call.
     fn on_failure(&mut self, call: usize, attempt: usize, outcome: Outcome, word: u64) -> Action {
-        let safety = self.calls[call].safety;
-        let verdict = class::verdict(&self.settings, &outcome, safety);
-        self.on_life(attempt, &outcome, safety);
+        let verdict = class::verdict(&self.settings, &outcome);
+        self.on_life(attempt, &outcome);
         if !self.settings.scope_call {
             self.report(call, attempt, verdict, asked(&outcome), word);
         }
@@ -331,7 +331,10 @@ impl Model {
         }
         let asked = asked(outcome);
         if let Some(asked) = asked.filter(|asked| *asked > settings.retry_after_max) {
-            return Err((Reason::RetryAfterTooLong, Some(promise(now + asked))));
+            return Err((
+                Reason::RetryAfterTooLong,
+                Some(promise((now + asked).min(self.clock.last()))),
+            ));
         }
         let own = delay::own(settings, self.sent(call), self.calls[call].previous, word);
         let theirs = asked.map_or(0, |asked| delay::asked(settings, asked, now, deadline, word));

@@ -49,6 +49,12 @@ impl Clock {
         (at - self.origin) / length
     }
 
+    /// Reading: the last instant of engine time. What would be later is at it, and a deadline at
+    /// it never comes.
+    pub fn last(&self) -> Time {
+        self.origin + Time::from(u64::MAX)
+    }
+
     /// E6: a stored instant keeps its distance from now.
     pub fn host(&self, at: Time) -> Instant {
         let nanos = (Time::from(self.latest) + at - self.now).clamp(0, Time::from(u64::MAX));
@@ -58,6 +64,6 @@ impl Clock {
     /// The engine time at which the host's clock stands at `at`; none if it never gets there.
     pub fn engine(&self, at: Instant) -> Option<Time> {
         let time = self.now + Time::from(at.as_nanos()) - Time::from(self.latest);
-        (time - self.origin < Time::from(u64::MAX)).then_some(time)
+        (time < self.last()).then_some(time)
     }
 }
