@@ -104,10 +104,9 @@ async def conduct(
             elif action == "queue":
                 await stand_in_line(call)
             else:
-                outcome = dependency.conclude(call, value, error)
-                if outcome.decision.own_error:
+                if call.decision is not None and call.decision.own_error:
                     await aclose(value)  # Nobody gets to see it.
-                return outcome
+                return dependency.conclude(call, value, error)
     except BaseException:
         call.cancel()
         raise
