@@ -1,6 +1,7 @@
 //! `cargo xtask proof`: what shows that the core is right, in the size of CI or in full.
 
 mod jitter;
+mod model;
 mod page;
 mod parts;
 mod supply;

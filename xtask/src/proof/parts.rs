@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, jitter, supply, trace};
+use super::{Part, jitter, model, supply, trace};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -10,6 +10,11 @@ pub const PARTS: &[Part] = &[
         run: jitter::run,
     },
     Part { name: "trace", about: trace::ABOUT, run: trace::run },
+    Part {
+        name: "model",
+        about: "the core does what a model of its rules does, in random courses",
+        run: model::run,
+    },
 ];
 
 /// Those that are worth a night or nothing.
