@@ -75,6 +75,11 @@ impl Growth {
         Self { ceiling: base, previous: base, retried: false }
     }
 
+    #[cfg(feature = "proof")]
+    pub fn state(&self) -> (Nanos, Nanos, bool) {
+        (self.ceiling, self.previous, self.retried)
+    }
+
     /// Another retry was decided: the ceiling grows, once per retry number.
     pub fn on_retry(&mut self, config: &Config) {
         if self.retried {

@@ -4,6 +4,8 @@ mod closed;
 mod config;
 mod half_open;
 mod open;
+#[cfg(feature = "proof")]
+mod state;
 
 use alloc::vec::Vec;
 

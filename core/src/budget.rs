@@ -120,6 +120,11 @@ impl RetryBudget {
         self.capacity_at(now) / SECOND
     }
 
+    #[cfg(feature = "proof")]
+    pub(crate) fn state(&self, now: Instant) -> Picotokens {
+        self.refilled_level(now).min(self.capacity_at(now))
+    }
+
     pub(crate) fn rebase(&mut self, by: Nanos) {
         if self.refilled != NOT_YET {
             self.refilled.rebase(by);

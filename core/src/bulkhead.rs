@@ -125,6 +125,11 @@ impl Bulkhead {
         self.line.len()
     }
 
+    #[cfg(feature = "proof")]
+    pub(crate) fn line(&self) -> impl Iterator<Item = u32> {
+        self.line.iter()
+    }
+
     fn may_join(&self, waiter: u32) -> bool {
         waiter < WAITERS && !self.line.contains(waiter)
     }

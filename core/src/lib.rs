@@ -64,6 +64,9 @@ mod http_date;
 pub mod idempotency;
 pub mod jitter;
 pub mod policy;
+#[cfg(feature = "proof")]
+#[doc(hidden)]
+pub mod proof;
 pub mod retry_after;
 mod slots;
 pub mod snapshot;

@@ -108,6 +108,15 @@ impl<T> Slots<T> {
         }
     }
 
+    /// What stands in each used slot.
+    #[cfg(feature = "proof")]
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        self.slots.iter().enumerate().filter_map(|(place, slot)| match &slot.entry {
+            Content::Used(value) => Some((place as u32, value)),
+            _ => None,
+        })
+    }
+
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.slots.iter_mut().filter_map(|slot| match &mut slot.entry {
             Content::Used(value) => Some(value),

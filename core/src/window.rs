@@ -76,6 +76,24 @@ impl Window {
         self.end = Instant::ORIGIN;
     }
 
+    /// The slices within the window, newest first, and how much of the newest has passed.
+    #[cfg(feature = "proof")]
+    pub fn state(&self, now: Instant) -> (alloc::vec::Vec<[u64; 3]>, Nanos) {
+        let mut later = self.clone();
+        if now >= later.end {
+            later.roll(now);
+        }
+        let counts = |back: usize| {
+            let counts = later.slices[(later.place + SLICES - back) % SLICES];
+            [counts.total, counts.failures, counts.slow]
+        };
+        let mut slices: alloc::vec::Vec<_> = (0..SLICES).map(counts).collect();
+        while slices.last().is_some_and(|counts| *counts == [0; 3]) {
+            slices.pop();
+        }
+        (slices, now.as_nanos() % self.slice)
+    }
+
     #[cold]
     fn roll(&mut self, now: Instant) {
         let newest = now.as_nanos() / self.slice;
@@ -112,6 +130,13 @@ impl FailureTimes {
         self.len = (self.len + 1).min(self.ring.len());
         let oldest = self.ring[self.next];
         self.len == self.ring.len() && now.since(oldest) < window
+    }
+
+    /// The ages of the last failures, oldest first.
+    #[cfg(feature = "proof")]
+    pub fn ages(&self, now: Instant) -> impl Iterator<Item = Nanos> {
+        let first = self.next + self.ring.len() - self.len;
+        (first..first + self.len).map(move |n| now.since(self.ring[n % self.ring.len()]))
     }
 
     pub fn rebase(&mut self, by: Nanos) {

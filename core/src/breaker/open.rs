@@ -36,7 +36,7 @@ impl CircuitBreaker {
         span.max(asked).saturating_add(spread)
     }
 
-    fn grown_open_duration(&self) -> Nanos {
+    pub(super) fn grown_open_duration(&self) -> Nanos {
         let mut span = self.config.open_duration;
         if self.config.open_growth == 1_000 {
             return span;

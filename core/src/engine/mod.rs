@@ -8,6 +8,8 @@ mod gate;
 mod queue;
 mod retry;
 mod settle;
+#[cfg(feature = "proof")]
+mod state;
 
 use alloc::string::String;
 

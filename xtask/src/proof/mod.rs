@@ -6,6 +6,7 @@ mod page;
 mod parts;
 mod supply;
 pub mod trace;
+pub mod walk;
 
 use anyhow::{Result, bail};
 

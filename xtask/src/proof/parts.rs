@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, jitter, model, supply, trace};
+use super::{Part, jitter, model, supply, trace, walk};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -8,6 +8,11 @@ pub const PARTS: &[Part] = &[
         name: "jitter",
         about: "random waits follow their laws, and no two know of each other",
         run: jitter::run,
+    },
+    Part {
+        name: "walk",
+        about: "every reachable state of small worlds keeps the laws",
+        run: walk::run,
     },
     Part { name: "trace", about: trace::ABOUT, run: trace::run },
     Part {

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use super::packages;
-use crate::proof::{Size, trace as proof_trace};
+use crate::proof::{self, Size};
 use crate::{build, doctor, process, workspace};
 
 /// One line of the report.
@@ -43,6 +43,7 @@ pub const STEPS: &[Step] = &[
     full("clippy", "the Rust code has no warnings", clippy),
     full("no-std", "the core builds without std", no_std),
     quick("rust", "tests of the Rust crates", rust).with_vectors_of("rust"),
+    full("walk", "every reachable state of small worlds keeps the laws", walk),
     quick("xtask", "tests of these commands", xtask),
     full("doc", "the core's documentation has no warnings", doc),
     quick("wasm", "core.wasm has no imports", wasm),
@@ -52,7 +53,7 @@ pub const STEPS: &[Step] = &[
     quick("node", "tests of the npm package", node).with_vectors_of("node"),
     quick("python", "the Python package builds and its types hold", python),
     quick("pytest", "tests of the Python package", pytest).with_vectors_of("python"),
-    full("trace", proof_trace::ABOUT, trace),
+    full("trace", proof::trace::ABOUT, trace),
     full("npm-package", "the packed npm package runs in an empty project", packages::npm),
     full("wheel", "the wheel runs in an empty environment, the sdist builds", packages::python),
     full("demo", "the demo shows the storm and loses no call, also when the server dies", demo),
@@ -103,6 +104,10 @@ fn rust() -> Result<String> {
         "--show-output",
     ];
     process::tee(cargo().args(arguments))
+}
+
+fn walk() -> Result<String> {
+    proof::walk::run(Size::Ci)
 }
 
 // Apart from the others, so that its dependencies keep the features they were just built with.
@@ -199,7 +204,7 @@ fn pytest() -> Result<String> {
 }
 
 fn trace() -> Result<String> {
-    proof_trace::run(Size::Ci)
+    proof::trace::run(Size::Ci)
 }
 
 fn demo() -> Result<String> {
