@@ -30,13 +30,14 @@ mod threads {
 
     #[test]
     fn sixteen_threads_share_three_permits_and_lose_none() {
+        const CALLS: u64 = if cfg!(miri) { 5 } else { 500 };
         let policy = plain().max_concurrent(3).max_queue(100);
         let client = Client::new(&policy, clock(), || 0).unwrap();
         let (running, peak, done) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
-                    for _ in 0..500 {
+                    for _ in 0..CALLS {
                         let result = client.call_blocking(
                             Request::default(),
                             std::thread::sleep,
@@ -56,10 +57,10 @@ mod threads {
             }
         });
         let snapshot = client.snapshot();
-        assert_eq!(done.into_inner(), 8_000);
+        assert_eq!(done.into_inner(), 16 * CALLS);
         assert!(peak.into_inner() <= 3);
         assert_eq!((snapshot.running, snapshot.queued, snapshot.abandoned), (0, 0, 0));
-        assert_eq!(snapshot.counters.attempts, 8_000);
+        assert_eq!(snapshot.counters.attempts, 16 * CALLS);
     }
 
     #[test]
@@ -75,6 +76,56 @@ mod threads {
         }));
         assert!(panicked.is_err());
         assert_eq!(client.snapshot().running, 0);
+    }
+
+    #[test]
+    fn a_thread_leaves_the_line_at_its_limit() {
+        let policy = plain().max_concurrent(1).queue_timeout(Duration::from_millis(20));
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let call = |operation: &dyn Fn()| {
+            client.call_blocking(
+                Request::default(),
+                std::thread::sleep,
+                |_| {
+                    operation();
+                    Ok::<_, Kind>(())
+                },
+                verdict,
+            )
+        };
+        let first = call(&|| {
+            let refused = call(&|| {}).expect_err("the only permit is taken");
+            assert_eq!(refused.decision.reason, Reason::QueueTimeout);
+        });
+        assert!(first.is_ok());
+        assert_eq!(client.snapshot().queued, 0);
+    }
+
+    #[test]
+    fn a_thread_without_a_limit_waits_for_its_turn() {
+        let client = Client::new(&plain().overall_timeout(None).max_concurrent(1), clock(), || 0);
+        let client = client.unwrap();
+        let call = |operation: &(dyn Fn() + Sync)| {
+            client.call_blocking(
+                Request::default(),
+                std::thread::sleep,
+                |_| {
+                    operation();
+                    Ok::<_, Kind>(())
+                },
+                verdict,
+            )
+        };
+        std::thread::scope(|scope| {
+            let first = call(&|| {
+                scope.spawn(|| assert!(call(&|| {}).is_ok()));
+                while client.snapshot().queued == 0 {
+                    std::thread::yield_now();
+                }
+            });
+            assert!(first.is_ok());
+        });
+        assert_eq!(client.snapshot().counters.successes, 2);
     }
 
     #[test]
@@ -94,6 +145,69 @@ mod threads {
         let response = response.unwrap();
         assert_eq!((response.value, tries), (503, 2));
         assert_eq!(response.decision.reason, Reason::AttemptsExhausted);
+    }
+}
+
+mod errors {
+    use super::*;
+
+    /// An error of a library.
+    #[derive(Debug, PartialEq)]
+    struct Refused;
+
+    impl std::fmt::Display for Refused {
+        fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            out.write_str("connection refused")
+        }
+    }
+
+    impl std::error::Error for Refused {}
+
+    fn failing(policy: &Policy) -> CallError<Refused> {
+        let client = Client::new(policy, || Instant::ORIGIN, || 0).unwrap();
+        let failed = client.call_blocking(
+            Request::default(),
+            |_| {},
+            |_| Err::<(), _>(Refused),
+            |_| Outcome::of(Kind::Network),
+        );
+        failed.expect_err("the dependency is down")
+    }
+
+    #[test]
+    fn what_the_dependency_said_comes_first_unless_stormproof_ended_the_call() {
+        use std::error::Error as _;
+        let policy = Policy::new().max_attempts(1);
+        let error = failing(&policy);
+        assert_eq!(error.to_string(), "connection refused (attempts_exhausted)");
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("connection refused"));
+        let error = failing(&policy.max_attempts(2).failure_threshold(1));
+        assert_eq!(error.to_string(), "circuit_open; before that: connection refused");
+        assert_eq!(error.error, Some(Refused), "the last real failure is the cause");
+        let error = CallError::<Refused> { error: None, ..error };
+        assert_eq!(error.to_string(), "circuit_open");
+        assert!(error.source().is_none());
+    }
+
+    #[test]
+    fn a_response_is_no_value_of_a_call_that_stormproof_ended() {
+        let policy = Policy::new().failure_threshold(1);
+        let client = Client::new(&policy, || Instant::ORIGIN, || 0).unwrap();
+        let ended = client.call_blocking(
+            Request::default(),
+            |_| {},
+            |_| Ok::<_, Refused>(503),
+            |_| Outcome::of(Kind::Server).with_status(503),
+        );
+        let refused = ended.expect_err("the circuit is open");
+        assert_eq!((refused.error, refused.decision.reason), (None, Reason::CircuitOpen));
+    }
+
+    #[test]
+    fn a_client_shows_its_state_and_not_its_closures() {
+        let client = Client::new(&Policy::new(), || Instant::ORIGIN, || 0).unwrap();
+        let text = format!("{client:?}");
+        assert!(text.starts_with("Client { state: Mutex") && text.ends_with(", .. }"), "{text}");
     }
 }
 
@@ -166,6 +280,18 @@ mod tasks {
         let error = result.unwrap_err();
         assert_eq!(error.decision.reason, Reason::DeadlineExceeded);
         assert_eq!(error.error, Some(Kind::Network), "the last real failure is the cause");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timer_that_fires_early_is_set_again() {
+        let policy = plain().attempt_timeout(Duration::from_millis(50)).max_concurrent(1);
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let early = |span: Duration| sleep(span / 2);
+        let run = || client.call(Request::default(), early, |_| after(40, Ok(())), verdict);
+        let (first, second) = tokio::join!(run(), run());
+        assert!(first.is_ok() && second.is_ok());
+        let counters = client.snapshot().counters;
+        assert_eq!((counters.attempts, counters.successes), (2, 2));
     }
 
     #[tokio::test(start_paused = true)]

@@ -326,3 +326,35 @@ fn an_order_reaches_those_who_wait() {
     let sentence = client.explain(&refused.decision, "payments");
     assert_eq!(sentence, "Refused: the circuit of payments is forced open. No attempt was made.");
 }
+
+/// A waker may run its task on the spot, which may use the client: it is called without the lock.
+#[test]
+fn a_waker_may_use_the_client() {
+    type Clock = fn() -> Instant;
+    struct Inline {
+        client: Client<Clock, fn() -> u64>,
+        seen: AtomicU32,
+    }
+    impl Wake for Inline {
+        fn wake(self: Arc<Self>) {
+            self.seen.store(1 + self.client.snapshot().running, Ordering::SeqCst);
+        }
+    }
+    let clock: Clock = || Instant::ORIGIN;
+    let word: fn() -> u64 = || 0;
+    let client = Client::new(&Policy::new().max_concurrent(1), clock, word).unwrap();
+    let inline = Arc::new(Inline { client, seen: AtomicU32::new(0) });
+    let waker = Waker::from(inline.clone());
+    let mut context = Context::from_waker(&waker);
+    let never = |_| std::future::pending::<Result<(), Kind>>();
+    let sleep = |_| std::future::pending::<()>();
+    let client = &inline.client;
+    let mut running = Box::pin(client.call(Request::default(), sleep, never, verdict));
+    let mut waiting = Box::pin(client.call(Request::default(), sleep, never, verdict));
+    assert!(running.as_mut().poll(&mut context).is_pending());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    drop(running);
+    assert_eq!(inline.seen.load(Ordering::SeqCst), 2, "the permit is the waiter's by then");
+    drop(waiting);
+    assert_eq!(client.snapshot().running, 0);
+}

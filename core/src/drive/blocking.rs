@@ -1,6 +1,7 @@
 //! The loop for threads.
 
 use core::time::Duration;
+use std::sync::PoisonError;
 
 use super::{Answer, Attempt, CallError, Client, DROPPED, ended};
 use crate::step::{Action, CallId, Event, Outcome, Request, Step};
@@ -50,24 +51,31 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
 
     fn wait_in_line(&self, call: CallId, until: Option<Instant>) -> Step {
         let mut state = self.lock();
-        loop {
+        let step = loop {
             self.poll(&mut state);
             if let Some(step) = state.waiters.take(call) {
-                return step;
+                break step;
             }
             let now = (self.now)();
             if until.is_some_and(|until| now >= until) {
-                return self.on_event_locked(&mut state, call, Event::Elapsed);
+                break self.on_event_locked(&mut state, call, Event::Elapsed);
+            }
+            if state.waiters.is_anybody_woken() {
+                Self::unlock(state);
+                state = self.lock();
+                continue;
             }
             state = match crate::time::soonest(until, state.poll_at) {
-                None => self.handed_over.wait(state).unwrap_or_else(|poison| poison.into_inner()),
+                None => self.handed_over.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(next) => {
                     let left = next.saturating_since(now);
                     let woken = self.handed_over.wait_timeout(state, left);
-                    woken.unwrap_or_else(|poison| poison.into_inner()).0
+                    woken.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
-        }
+        };
+        Self::unlock(state);
+        step
     }
 }
 

@@ -105,19 +105,19 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
         sleep: &impl Fn(Duration) -> Sleep,
     ) -> Step {
         loop {
-            let poll_at = self.lock().poll_at;
+            let poll_at = self.locked(|state| state.poll_at);
             let mut timer = pin!(self.sleep_until(soonest(until, poll_at), sleep));
             let handed = poll_fn(|context| {
-                let mut state = self.lock();
-                self.poll(&mut state);
-                if let Some(step) = state.waiters.take(call) {
-                    return Poll::Ready(Some(step));
-                }
-                state.waiters.wait(call, context.waker());
-                let moved = state.poll_at != poll_at;
-                drop(state);
-                if moved {
-                    return Poll::Ready(None);
+                let (handed, moved, _waker) = self.locked(|state| {
+                    self.poll(state);
+                    if let Some(step) = state.waiters.take(call) {
+                        return (Some(step), false, None);
+                    }
+                    let waker = state.waiters.wait(call, context.waker());
+                    (None, state.poll_at != poll_at, waker)
+                });
+                if handed.is_some() || moved {
+                    return Poll::Ready(handed);
                 }
                 timer.as_mut().poll(context).map(|()| None)
             });
@@ -132,13 +132,15 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
 
     /// The time in the line is over, unless the turn has come in the meantime.
     fn leave_line(&self, call: CallId) -> Step {
-        let mut state = self.lock();
-        if let Some(step) = state.waiters.take(call) {
-            return step;
-        }
-        state.waiters.forget(call);
-        let step = self.on_event_locked(&mut state, call, Event::Elapsed);
-        state.wake_poller();
+        let (step, _waker) = self.locked(|state| {
+            if let Some(step) = state.waiters.take(call) {
+                return (step, None);
+            }
+            let waker = state.waiters.forget(call);
+            let step = self.on_event_locked(state, call, Event::Elapsed);
+            state.wake_poller();
+            (step, waker)
+        });
         step
     }
 
@@ -173,18 +175,20 @@ struct Guard<'a, Now: Fn() -> Instant, Word: Fn() -> u64> {
 impl<Now: Fn() -> Instant, Word: Fn() -> u64> Drop for Guard<'_, Now, Word> {
     fn drop(&mut self) {
         let Some(call) = self.call else { return };
-        let mut state = self.client.lock();
-        // A permit may have been handed over that nobody has taken yet.
-        let handed = state.waiters.take(call);
-        state.waiters.forget(call);
-        let (call, runs) = match handed {
-            Some(step) => (step.call, matches!(step.action, Action::Attempt { .. })),
-            None => (call, self.attempts),
-        };
-        self.client.on_event_locked(&mut state, call, Event::Cancelled);
-        if runs {
-            self.client.on_event_locked(&mut state, call, DROPPED);
-        }
-        state.wake_poller();
+        let _waker = self.client.locked(|state| {
+            // A permit may have been handed over that nobody has taken yet.
+            let handed = state.waiters.take(call);
+            let waker = state.waiters.forget(call);
+            let (call, runs) = match handed {
+                Some(step) => (step.call, matches!(step.action, Action::Attempt { .. })),
+                None => (call, self.attempts),
+            };
+            self.client.on_event_locked(state, call, Event::Cancelled);
+            if runs {
+                self.client.on_event_locked(state, call, DROPPED);
+            }
+            state.wake_poller();
+            waker
+        });
     }
 }

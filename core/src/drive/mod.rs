@@ -34,6 +34,7 @@ mod future;
 mod waiters;
 
 use core::fmt;
+use core::task::Waker;
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -68,7 +69,7 @@ struct State {
 
 impl State {
     /// A task has to poll when it is time: whoever was told so waits no longer, or the time is new.
-    fn wake_poller(&self) {
+    fn wake_poller(&mut self) {
         if self.poll_at.is_some() {
             self.waiters.wake_one();
         }
@@ -155,21 +156,23 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
 
     /// An order to the circuit.
     pub fn control(&self, control: Control) {
-        let mut state = self.lock();
-        let now = (self.now)();
-        let step = state.engine.control(now, control);
-        self.hand_over(&mut state, step);
+        self.locked(|state| {
+            let now = (self.now)();
+            let step = state.engine.control(now, control);
+            self.hand_over(state, step);
+        });
     }
 
     fn start(&self, request: Request) -> Step {
-        let mut state = self.lock();
-        let now = (self.now)();
-        let step = state.engine.start(now, request);
-        self.hand_over(&mut state, step)
+        self.locked(|state| {
+            let now = (self.now)();
+            let step = state.engine.start(now, request);
+            self.hand_over(state, step)
+        })
     }
 
     fn on_event(&self, call: CallId, event: Event) -> Step {
-        self.on_event_locked(&mut self.lock(), call, event)
+        self.locked(|state| self.on_event_locked(state, call, event))
     }
 
     fn on_event_locked(&self, state: &mut State, call: CallId, event: Event) -> Step {
@@ -214,9 +217,24 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
         Attempt { number, time_left }
     }
 
+    fn locked<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.lock();
+        let answer = work(&mut state);
+        Self::unlock(state);
+        answer
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No user code runs under the lock, and the engine does not panic.
+        // Only clock and words are the user's under the lock, and the engine does not panic: where
+        // they do, its last decision stands.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the lock, then wakes those whose turn has come.
+    fn unlock(mut state: MutexGuard<'_, State>) {
+        let woken = state.waiters.woken();
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
     }
 }
 

@@ -6,7 +6,11 @@ use std::collections::BTreeMap;
 use crate::step::{CallId, Step};
 
 #[derive(Debug, Default)]
-pub(super) struct Waiters(BTreeMap<CallId, Waiter>);
+pub(super) struct Waiters {
+    line: BTreeMap<CallId, Waiter>,
+    /// To be woken once the lock is free again: a waker may run a task on the spot, or end one.
+    woken: Vec<Waker>,
+}
 
 #[derive(Debug)]
 enum Waiter {
@@ -17,41 +21,57 @@ enum Waiter {
 impl Waiters {
     /// The call that was known by `previous` has its turn.
     pub fn hand(&mut self, step: Step) {
-        if let Some(Waiter::Waiting(waker)) = self.0.insert(step.previous, Waiter::Handed(step)) {
-            waker.wake();
+        if let Some(Waiter::Waiting(waker)) = self.line.insert(step.previous, Waiter::Handed(step))
+        {
+            self.woken.push(waker);
         }
     }
 
     /// The step that was handed to this call, if any.
     pub fn take(&mut self, call: CallId) -> Option<Step> {
-        match self.0.get(&call) {
+        match self.line.get(&call) {
             Some(Waiter::Handed(step)) => {
                 let step = *step;
-                self.0.remove(&call);
+                self.line.remove(&call);
                 Some(step)
             }
             _ => None,
         }
     }
 
-    /// Wakes the call when its turn comes.
-    pub fn wait(&mut self, call: CallId, waker: &Waker) {
-        self.0.insert(call, Waiter::Waiting(waker.clone()));
+    /// Wakes the call when its turn comes. The waker that it had before is to be dropped once the
+    /// lock is free again.
+    pub fn wait(&mut self, call: CallId, waker: &Waker) -> Option<Waker> {
+        waker_of(self.line.insert(call, Waiter::Waiting(waker.clone())))
     }
 
-    /// The call waits no longer.
-    pub fn forget(&mut self, call: CallId) {
-        self.0.remove(&call);
+    /// The call waits no longer. Its waker is to be dropped once the lock is free again.
+    pub fn forget(&mut self, call: CallId) -> Option<Waker> {
+        waker_of(self.line.remove(&call))
     }
 
     /// One task that waits, to be woken when it is time to poll.
-    pub fn wake_one(&self) {
-        let waker = self.0.values().find_map(|waiter| match waiter {
-            Waiter::Waiting(waker) => Some(waker),
+    pub fn wake_one(&mut self) {
+        let waker = self.line.values().find_map(|waiter| match waiter {
+            Waiter::Waiting(waker) => Some(waker.clone()),
             Waiter::Handed(_) => None,
         });
-        if let Some(waker) = waker {
-            waker.wake_by_ref();
-        }
+        self.woken.extend(waker);
+    }
+
+    /// Those who are to be woken now that the lock becomes free.
+    pub fn woken(&mut self) -> Vec<Waker> {
+        core::mem::take(&mut self.woken)
+    }
+
+    pub fn is_anybody_woken(&self) -> bool {
+        !self.woken.is_empty()
+    }
+}
+
+fn waker_of(waiter: Option<Waiter>) -> Option<Waker> {
+    match waiter {
+        Some(Waiter::Waiting(waker)) => Some(waker),
+        Some(Waiter::Handed(_)) | None => None,
     }
 }
