@@ -77,11 +77,11 @@ pub struct Report {
     pub retry_after_ms: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum State {
-    Closed { run: u64, last_failure: Instant },
+    Closed,
     Open { until: Instant },
-    HalfOpen { leases: Vec<Instant>, successes: u64 },
+    HalfOpen,
     ForcedOpen,
     ForcedClosed,
 }
@@ -113,21 +113,27 @@ pub struct CircuitBreaker {
     openings: u32,
     window: Window,
     failure_times: Option<FailureTimes>,
-    spare: Vec<Instant>,
+    /// Failures in a row while closed, and when the last of them came.
+    run: u64,
+    last_failure: Instant,
+    /// While half-open: when the leases of the probes under way end, and how many succeeded.
+    leases: Vec<Instant>,
+    successes: u64,
 }
-
-const CLOSED: State = State::Closed { run: 0, last_failure: Instant::ORIGIN };
 
 impl CircuitBreaker {
     pub(crate) fn new(config: Config) -> Self {
         Self {
-            state: CLOSED,
+            state: State::Closed,
             generation: 1,
             refuses_nobody: false,
             openings: 0,
             window: Window::new(config.rolling_window),
             failure_times: config.failure_threshold.map(|n| FailureTimes::new(n as usize)),
-            spare: Vec::with_capacity(config.probes),
+            run: 0,
+            last_failure: Instant::ORIGIN,
+            leases: Vec::with_capacity(config.probes),
+            successes: 0,
             config,
         }
     }
@@ -138,12 +144,12 @@ impl CircuitBreaker {
         if self.refuses_nobody {
             return Ok(());
         }
-        match &self.state {
-            State::Closed { .. } | State::ForcedClosed => Ok(()),
+        match self.state {
+            State::Closed | State::ForcedClosed => Ok(()),
             State::ForcedOpen => Err(Refusal { retry_at: None, forced: true }),
-            State::Open { until } if now < *until => Err(Refusal::until(*until)),
+            State::Open { until } if now < until => Err(Refusal::until(until)),
             State::Open { .. } => Ok(()),
-            State::HalfOpen { leases, .. } => match self.earliest_full_lease(leases, now) {
+            State::HalfOpen => match self.earliest_full_lease(now) {
                 Some(lease) => Err(Refusal::until(lease)),
                 None => Ok(()),
             },
@@ -162,7 +168,7 @@ impl CircuitBreaker {
     #[inline]
     pub(crate) fn admit_after_peek(&mut self, now: Instant) -> (Pass, Option<Change>) {
         let (mut change, mut lease) = (None, None);
-        if !matches!(self.state, State::Closed { .. }) {
+        if !matches!(self.state, State::Closed) {
             change = self.end_open_time(now);
             lease = self.take_probe_slot(now);
         }
@@ -193,10 +199,10 @@ impl CircuitBreaker {
             return None;
         }
         let slow = self.is_slow(now.since(pass.admitted));
-        match (&self.state, report.verdict) {
-            (State::Closed { .. }, Verdict::Healthy) => self.on_healthy(now, slow, word),
-            (State::Closed { .. }, Verdict::Failure) => self.on_failure(now, slow, report, word),
-            (State::HalfOpen { .. }, _) => self.on_probe_result(now, pass, slow, report, word),
+        match (self.state, report.verdict) {
+            (State::Closed, Verdict::Healthy) => self.on_healthy(now, slow, word),
+            (State::Closed, Verdict::Failure) => self.on_failure(now, slow, report, word),
+            (State::HalfOpen, _) => self.on_probe_result(now, pass, slow, report, word),
             _ => None,
         }
     }
@@ -209,7 +215,7 @@ impl CircuitBreaker {
         self.enter(match control {
             Control::ForceOpen => State::ForcedOpen,
             Control::ForceClosed => State::ForcedClosed,
-            Control::MetricsOnly | Control::Reset => CLOSED,
+            Control::MetricsOnly | Control::Reset => State::Closed,
         });
         self.clear();
         let to = self.circuit(now);
@@ -218,10 +224,10 @@ impl CircuitBreaker {
 
     /// The state as seen from outside: open until the open time has passed, then half-open.
     pub fn circuit(&self, now: Instant) -> Circuit {
-        match &self.state {
-            State::Closed { .. } => Circuit::Closed,
-            State::Open { until } if now < *until => Circuit::Open,
-            State::Open { .. } | State::HalfOpen { .. } => Circuit::HalfOpen,
+        match self.state {
+            State::Closed => Circuit::Closed,
+            State::Open { until } if now < until => Circuit::Open,
+            State::Open { .. } | State::HalfOpen => Circuit::HalfOpen,
             State::ForcedOpen => Circuit::ForcedOpen,
             State::ForcedClosed => Circuit::ForcedClosed,
         }
@@ -250,12 +256,11 @@ impl CircuitBreaker {
     }
 
     pub(crate) fn rebase(&mut self, by: Nanos) {
-        match &mut self.state {
-            State::Closed { last_failure, .. } => last_failure.rebase(by),
-            State::Open { until } => until.rebase(by),
-            State::HalfOpen { leases, .. } => leases.iter_mut().for_each(|lease| lease.rebase(by)),
-            State::ForcedOpen | State::ForcedClosed => {}
+        if let State::Open { until } = &mut self.state {
+            until.rebase(by);
         }
+        self.last_failure.rebase(by);
+        self.leases.iter_mut().for_each(|lease| lease.rebase(by));
         self.window.rebase();
         if let Some(times) = &mut self.failure_times {
             times.rebase(by);
@@ -264,14 +269,13 @@ impl CircuitBreaker {
 
     fn enter(&mut self, state: State) {
         self.generation += 1;
-        let left = core::mem::replace(&mut self.state, state);
-        if let State::HalfOpen { mut leases, .. } = left {
-            leases.clear();
-            self.spare = leases;
-        }
+        self.state = state;
+        self.leases.clear();
+        self.successes = 0;
     }
 
     fn clear(&mut self) {
+        self.run = 0;
         self.window.clear();
         if let Some(times) = &mut self.failure_times {
             times.clear();

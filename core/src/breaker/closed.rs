@@ -1,6 +1,6 @@
 //! Closed: outcomes are counted until a rule is met.
 
-use super::{CircuitBreaker, Report, State};
+use super::{CircuitBreaker, Report};
 use crate::step::{Change, ChangeCause};
 use crate::time::{Instant, Nanos};
 use crate::window::Counts;
@@ -9,9 +9,7 @@ impl CircuitBreaker {
     #[inline(always)]
     pub(super) fn on_healthy(&mut self, now: Instant, slow: bool, word: u64) -> Option<Change> {
         let counts = self.window.record(now, false, slow);
-        if let State::Closed { run, .. } = &mut self.state {
-            *run = 0;
-        }
+        self.run = 0;
         let cause = self.rate_met(counts)?;
         Some(self.open(now, cause, None, word))
     }
@@ -45,14 +43,10 @@ impl CircuitBreaker {
     }
 
     fn extend_run(&mut self, now: Instant) -> u64 {
-        let window = self.config.rolling_window;
-        let State::Closed { run, last_failure } = &mut self.state else {
-            return 0;
-        };
-        let goes_on = now.since(*last_failure) < window;
-        *run = if goes_on { run.saturating_add(1) } else { 1 };
-        *last_failure = now;
-        *run
+        let goes_on = now.since(self.last_failure) < self.config.rolling_window;
+        self.run = if goes_on { self.run.saturating_add(1) } else { 1 };
+        self.last_failure = now;
+        self.run
     }
 
     /// The rate, if any, that has reached its limit with enough calls behind it.
@@ -61,9 +55,8 @@ impl CircuitBreaker {
         if counts.failures + counts.slow == 0 || total < self.config.minimum_calls {
             return None;
         }
-        let met = |rate: Option<u64>, part: u64| {
-            rate.is_some_and(|rate| part > 0 && part * 1_000 >= rate * total)
-        };
+        let met =
+            |rate: Option<u64>, part: u64| rate.is_some_and(|rate| part * 1_000 >= rate * total);
         if met(self.config.failure_rate, counts.failures) {
             Some(ChangeCause::FailureRate)
         } else if met(self.config.slow_call_rate, counts.slow) {

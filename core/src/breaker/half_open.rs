@@ -1,6 +1,6 @@
 //! Half-open: a few probes pass, each on a lease.
 
-use super::{CLOSED, CircuitBreaker, Pass, Report, State};
+use super::{CircuitBreaker, Pass, Report, State};
 use crate::classify::Verdict;
 use crate::step::{Change, ChangeCause, Circuit};
 use crate::time::Instant;
@@ -33,15 +33,12 @@ impl CircuitBreaker {
     }
 
     fn on_probe_success(&mut self) -> Option<Change> {
-        let State::HalfOpen { successes, .. } = &mut self.state else {
-            return None;
-        };
-        *successes += 1;
-        if *successes < self.config.success_threshold {
+        self.successes += 1;
+        if self.successes < self.config.success_threshold {
             return None;
         }
         self.openings = 0;
-        self.enter(CLOSED);
+        self.enter(State::Closed);
         self.clear();
         Some(Change {
             from: Circuit::HalfOpen,
@@ -51,32 +48,30 @@ impl CircuitBreaker {
     }
 
     /// The end of the earliest lease if every probe slot is taken at `now`.
-    pub(super) fn earliest_full_lease(&self, leases: &[Instant], now: Instant) -> Option<Instant> {
+    pub(super) fn earliest_full_lease(&self, now: Instant) -> Option<Instant> {
         // Leases are equally long, so they end in the order in which they were given.
-        let ended = leases.partition_point(|lease| *lease <= now);
-        (leases.len() - ended >= self.config.probes).then(|| leases[ended])
+        let ended = self.leases.partition_point(|lease| *lease <= now);
+        (self.leases.len() - ended >= self.config.probes).then(|| self.leases[ended])
     }
 
     #[cold]
     pub(super) fn take_probe_slot(&mut self, now: Instant) -> Option<Instant> {
-        let State::HalfOpen { leases, .. } = &mut self.state else {
+        if !matches!(self.state, State::HalfOpen) {
             return None;
-        };
-        leases.retain(|lease| now < *lease);
+        }
+        self.leases.retain(|lease| now < *lease);
         // Only a breaker that refuses nobody comes here with all slots taken.
-        if leases.len() >= self.config.probes {
+        if self.leases.len() >= self.config.probes {
             return None;
         }
         let lease = now.after(self.config.probe_lease);
-        leases.push(lease);
+        self.leases.push(lease);
         Some(lease)
     }
 
     fn give_slot_back(&mut self, lease: Instant) {
-        if let State::HalfOpen { leases, .. } = &mut self.state
-            && let Some(place) = leases.iter().position(|held| *held == lease)
-        {
-            leases.remove(place);
+        if let Some(place) = self.leases.iter().position(|held| *held == lease) {
+            self.leases.remove(place);
         }
     }
 }

@@ -59,8 +59,7 @@ impl CircuitBreaker {
         if now < until {
             return None;
         }
-        let leases = core::mem::take(&mut self.spare);
-        self.enter(State::HalfOpen { leases, successes: 0 });
+        self.enter(State::HalfOpen);
         let (from, to) = (Circuit::Open, Circuit::HalfOpen);
         Some(Change { from, to, cause: ChangeCause::OpenTimeOver })
     }

@@ -217,8 +217,8 @@ impl Engine {
     /// The call is over, and its slot has been given up.
     #[inline(always)]
     fn finish(&mut self, now: Instant, id: CallId, call: &mut Call, ending: Ending) -> Step {
-        if let Token::Held(_) = call.token {
-            self.give_back_unsent(now, call);
+        if let Token::Held(cost) = call.token {
+            self.give_back_unsent(now, call, cost);
         }
         let decision = Decision {
             reason: ending.reason,

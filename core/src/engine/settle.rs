@@ -84,10 +84,8 @@ impl Engine {
 
     /// A retry that was decided and never sent costs nothing.
     #[cold]
-    pub(super) fn give_back_unsent(&mut self, now: Instant, call: &mut Call) {
-        if let (Token::Held(cost), Some(budget)) = (call.token, &mut self.budget) {
-            budget.give_back(now, cost);
-        }
+    pub(super) fn give_back_unsent(&mut self, now: Instant, call: &mut Call, cost: u64) {
+        self.budget.iter_mut().for_each(|budget| budget.give_back(now, cost));
         call.token = Token::None;
     }
 
