@@ -270,4 +270,12 @@ mod tests {
         assert_eq!(budget.capacity(Instant::from_millis(60_000)), 5_000);
         assert_eq!(budget.level(Instant::from_millis(9_999)), 5_000);
     }
+
+    #[test]
+    fn the_table_of_seconds_rolls_once_a_second() {
+        let mut budget = budget(Capacity::Auto, 5_000, 100, 0);
+        budget.on_call(Instant::from_millis(9_100));
+        assert!(!budget.calls.is_over(Instant::from_millis(9_999)));
+        assert!(budget.calls.is_over(Instant::from_millis(10_000)));
+    }
 }

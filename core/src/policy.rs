@@ -181,9 +181,10 @@ impl Policy {
     }
 
     fn note(&mut self, fault: Fault) {
-        if self.fault.as_ref().is_none_or(|known| fault < *known) {
-            self.fault = Some(fault);
-        }
+        self.fault = Some(match self.fault.take() {
+            Some(known) => known.min(fault),
+            None => fault,
+        });
     }
 }
 

@@ -161,6 +161,13 @@ mod tests {
     }
 
     #[test]
+    fn a_date_is_compared_with_that_of_the_response() {
+        let (later, date) = (b"Thu, 15 Jan 2026 12:02:00 GMT", b"Thu, 15 Jan 2026 12:00:00 GMT");
+        assert_eq!(parse(later, Some(date), 0), Some(120_000));
+        assert_eq!(parse(later, Some(b"today"), 1_768_478_460_000), Some(60_000));
+    }
+
+    #[test]
     fn hostile_values_are_absent() {
         for value in ["", " ", ",", "1,", "1.", ".5", "+1", "1 2", "\u{0661}"] {
             assert_eq!(parse(value.as_bytes(), None, 0), None, "{value:?}");

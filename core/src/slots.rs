@@ -127,6 +127,8 @@ impl<T> Slots<T> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]
@@ -142,5 +144,34 @@ mod tests {
         assert!(![first, second, renewed].contains(&third));
         assert_eq!(slots.get(CallId::NONE), None);
         assert_eq!(slots.get(CallId::from_bits(u64::MAX)), None);
+        assert_eq!(slots.get_mut(renewed), None);
+        assert_eq!(slots.get_mut(third), Some(&mut 'c'));
+        slots.remove(third);
+        assert_eq!(slots.get_mut(third), None);
+    }
+
+    #[test]
+    fn a_slot_is_retired_before_its_generations_run_out() {
+        let mut slots = Slots::new(1);
+        let id = slots.insert('a').unwrap();
+        slots.slots[0].generation = u32::MAX - (1 << 24) - 1;
+        slots.remove(CallId::new(id.slot(), slots.slots[0].generation));
+        let last = slots.insert('b').unwrap();
+        assert_eq!((last.slot(), last.generation()), (0, u64::from(u32::MAX) - (1 << 24)));
+        slots.remove(last);
+        let again = slots.insert('c').unwrap();
+        assert_eq!(again.slot(), 0, "as many generations are left as a call may use");
+        slots.remove(again);
+        assert_eq!(slots.insert('d').unwrap().slot(), 1);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "a million slots take an hour")]
+    fn the_table_ends_with_the_slots_that_an_id_can_name() {
+        let mut slots = Slots::new(u32::MAX);
+        let all = 1 << CallId::SLOT_BITS;
+        slots.slots = vec![Slot { generation: 1, entry: Content::Used(()) }; all - 1];
+        assert_eq!(slots.insert(()).map(CallId::slot), Some(all as u32 - 1));
+        assert_eq!(slots.insert(()), None);
     }
 }

@@ -251,7 +251,7 @@ mod tests {
             clock.wind_back();
             let base = clock.read(Instant::from_millis(5));
             clock.wind_back();
-            assert!(clock.read(Instant::from_millis(6)) > base.before(1) || base.0 > HORIZON);
+            assert!(clock.read(Instant::from_millis(6)) >= base);
         }
         let now = clock.read(Instant::from_millis(7));
         assert_eq!(clock.read(Instant::from_millis(8)).since(now), MILLISECOND);

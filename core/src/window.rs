@@ -161,6 +161,22 @@ mod tests {
     }
 
     #[test]
+    fn every_count_leaves_with_its_slice() {
+        let mut window = Window::new(10_000 * MILLISECOND);
+        window.record(Instant::from_millis(0), true, true);
+        window.record(Instant::from_millis(1_000), false, true);
+        let counts = window.record(Instant::from_millis(10_000), false, false);
+        assert_eq!((counts.total, counts.failures, counts.slow), (2, 0, 1));
+    }
+
+    #[test]
+    fn slices_roll_once_each() {
+        let mut window = Window::new(10_000 * MILLISECOND);
+        window.record(Instant::from_millis(4_321), true, false);
+        assert_eq!(window.end, Instant::from_millis(5_000));
+    }
+
+    #[test]
     fn the_last_failures_are_exact() {
         let mut times = FailureTimes::new(3);
         let at = Instant::from_millis;

@@ -14,8 +14,8 @@ use stormproof::{
     Action, CallId, Control, Engine, Event, Outcome, Policy, Preset, Reason, Request, Step,
 };
 
-const SEEDS: u64 = 400;
-const STEPS: u64 = 500;
+const SEEDS: u64 = if cfg!(miri) { 2 } else { 400 };
+const STEPS: u64 = if cfg!(miri) { 200 } else { 500 };
 
 /// SplitMix64: small, and good enough to be surprised by.
 struct Dice(u64);

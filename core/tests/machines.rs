@@ -8,7 +8,7 @@ use stormproof::classify::Verdict;
 use stormproof::policy::{Given, Section, Setting};
 use stormproof::step::{Change, ChangeCause, Circuit, Kind, Phase};
 use stormproof::time::Instant;
-use stormproof::{Jitter, Outcome, Policy};
+use stormproof::{CallId, Engine, Jitter, Outcome, Policy, Request};
 
 fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
@@ -41,6 +41,24 @@ fn a_breaker_opens_probes_and_closes() {
 }
 
 #[test]
+fn a_breaker_that_is_off_keeps_no_rule() {
+    let policy = Policy::new()
+        .failure_rate(0.5)
+        .minimum_calls(1)
+        .no_success_failures(1)
+        .failure_threshold(1)
+        .consecutive_failures(1)
+        .slow_call_rate(0.001)
+        .slow_call_duration(Duration::from_millis(1))
+        .without(Section::Breaker);
+    let mut breaker = policy.breaker().expect("the figures are right");
+    for _ in 0..3 {
+        let (admission, _) = breaker.admit(at(0)).expect("nobody has opened it");
+        assert_eq!(breaker.on_result(at(1), admission, FAILED, 0), None);
+    }
+}
+
+#[test]
 fn a_budget_that_is_off_is_never_empty() {
     let mut budget = Policy::new().without(Section::Budget).budget().expect("nothing is wrong");
     for _ in 0..10_000 {
@@ -50,20 +68,20 @@ fn a_budget_that_is_off_is_never_empty() {
 }
 
 /// A retry that costs nothing and a success that brings nothing are no change (section 16, budget):
-/// what the capacity cannot hold any more is not lost by them.
+/// the time that refills does not begin with them.
 #[test]
 fn what_costs_nothing_changes_nothing() {
-    let policy = Policy::new().initial(50.0).refill_per_second(0.0).refill_per_success(0.0);
-    let mut budget = policy.budget().expect("the figures are right");
-    assert_eq!(budget.capacity(at(0)), 5_000);
-    assert!(budget.try_spend(at(0), 0));
-    budget.on_success(at(0));
-    budget.give_back(at(0), 0);
-    // 500 calls make room for 100 tokens.
-    let mut still = budget.clone();
-    (0..500).for_each(|_| still.on_call(at(0)));
-    assert_eq!(still.level(at(0)), 5_000, "a start clips before it is counted");
-    assert_eq!(budget.level(at(0)), 5_000);
+    let policy = Policy::new().capacity(100.0).initial(0.0).refill_per_second(1.0);
+    let policy = policy.refill_per_success(0.0);
+    let fresh = policy.budget().expect("the figures are right");
+    let mut budget = fresh.clone();
+    assert!(budget.try_spend(at(1_000), 0));
+    assert_eq!(budget.level(at(9_000)), 0);
+    budget.on_success(at(1_000));
+    budget.give_back(at(1_000), 0);
+    assert_eq!(budget.level(at(9_000)), 0);
+    budget.on_call(at(1_000));
+    assert_eq!(budget.level(at(9_000)), 8_000);
 }
 
 #[test]
@@ -111,6 +129,29 @@ fn names_and_numbers_are_stable() {
     let expected =
         ["circuit_open", "bulkhead_full", "queue_timeout", "deadline_exceeded", "cancelled"];
     assert_eq!(refusals, expected);
+}
+
+/// The numbers of ids are those that cross a language boundary.
+#[test]
+fn an_id_crosses_as_a_number() {
+    let mut engine = Engine::new(&Policy::new()).expect("the defaults are right");
+    let call = engine.start(at(0), Request::default()).call;
+    assert_eq!(call.to_bits(), 1 << 20);
+    assert_eq!(CallId::from_bits(call.to_bits()), call);
+}
+
+/// Whatever the order in which a host walks its document: unknown fields come first, the first by
+/// name among them.
+#[test]
+fn the_first_fault_does_not_depend_on_the_order() {
+    let faults = [("zebra", 1.0), ("ape", 1.0), ("monkey", 1.0), ("retry", 1.0)];
+    for turn in 0..faults.len() {
+        let mut policy = Policy::new();
+        for (path, number) in faults.iter().cycle().skip(turn).take(faults.len()) {
+            policy.set(path, Given::Number(*number));
+        }
+        assert_eq!(policy.check().expect_err("four faults").field, "ape");
+    }
 }
 
 /// A text at a knob for texts is the host's to keep.

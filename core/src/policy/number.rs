@@ -20,6 +20,7 @@ impl TimeUnit {
 /// The number must be the double nearest to a whole multiple of `1/scale`: 0.1 is a tenth although
 /// no double is, 0.0001 is too fine for thousandths.
 pub(super) fn to_units(number: f64, scale: u64, min: u64, max: u64) -> Result<u64, ErrorCode> {
+    // Exact enough: no knob's largest value has more digits than a double.
     let bound = max as f64 / scale as f64;
     if number.is_nan() || number < 0.0 || number > bound {
         return Err(ErrorCode::OutOfRange);
@@ -30,7 +31,7 @@ pub(super) fn to_units(number: f64, scale: u64, min: u64, max: u64) -> Result<u6
     if units < EXACT && units as f64 / scale as f64 != number {
         return Err(ErrorCode::TooFine);
     }
-    if units < min || units > max {
+    if units < min {
         return Err(ErrorCode::OutOfRange);
     }
     Ok(units)
@@ -45,7 +46,7 @@ mod tests {
         for (number, units) in [(0.1, 100), (1.001, 1_001), (0.007, 7), (2.0, 2_000), (-0.0, 0)] {
             assert_eq!(to_units(number, 1_000, 0, 1_000_000), Ok(units), "{number}");
         }
-        for thousandth in 0..100_000 {
+        for thousandth in (0..100_000).step_by(if cfg!(miri) { 997 } else { 1 }) {
             let number = thousandth as f64 / 1_000.0;
             assert_eq!(to_units(number, 1_000, 0, 1_000_000), Ok(thousandth));
         }
