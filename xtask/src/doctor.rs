@@ -149,3 +149,15 @@ pub fn source(path: &str) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_tests_need_is_listed() {
+        assert!(program("sh").unwrap_err().to_string().ends_with("does not name sh"));
+        assert!(found("sh").is_some());
+        assert_eq!(found("no program has this name"), None);
+    }
+}
