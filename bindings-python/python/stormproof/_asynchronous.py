@@ -45,8 +45,8 @@ async def acall(
             return value
     except (Exception, asyncio.CancelledError) as ended:
         failure = ended
-    except BaseException as gone:
-        caller._dependency.give_up(call, gone)
+    except BaseException:
+        call.cancel()
         raise
     finally:
         call.leave()
@@ -89,7 +89,6 @@ async def conduct(
     value: Any = None
     error: Exception | None = None
     ended = first
-    is_told = False
     try:
         dependency.on_begun(call)
         while True:
@@ -107,10 +106,9 @@ async def conduct(
             else:
                 if call.decision is not None and call.decision.own_error:
                     await aclose(value)  # Nobody gets to see it.
-                is_told = True
                 return dependency.conclude(call, value, error)
-    except BaseException as gone:
-        dependency.give_up(call, gone, is_told=is_told)
+    except BaseException:
+        call.cancel()
         raise
     finally:
         value = error = ended = first = None

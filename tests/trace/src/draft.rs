@@ -79,6 +79,7 @@ const DELAYS: &[&[Field]] = &[
     &[("retry.baseMs", n(10)), ("retry.capMs", n(900)), ("retry.jitter", Text("decorrelated"))],
     &[("retry.baseMs", n(1)), ("retry.capMs", n(400)), ("retry.minDelayMs", n(7))],
     &[("retry.factor", n(10)), ("retry.capMs", n(60_000))],
+    &[("retry.baseMs", thousandths(333)), ("retry.factor", thousandths(1_377))],
 ];
 
 const REPETITION: &[&[Field]] = &[
@@ -119,8 +120,8 @@ const OPENING: &[&[Field]] = &[
     &[("breaker.openDurationMs", n(1_000)), ("breaker.openJitter", Flag(false))],
     &[("breaker.openDurationMs", n(200)), ("breaker.openGrowth", n(2))],
     &[
-        ("breaker.openDurationMs", n(500)),
-        ("breaker.openGrowth", thousandths(1_700)),
+        ("breaker.openDurationMs", thousandths(333_333)),
+        ("breaker.openGrowth", thousandths(1_777)),
         ("breaker.openCapMs", n(20_000)),
     ],
     &[("breaker.honorRetryAfter", Flag(false))],

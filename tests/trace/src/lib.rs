@@ -9,6 +9,8 @@
 
 extern crate alloc;
 
+mod calls;
+mod clock;
 pub mod coverage;
 mod dice;
 pub mod digest;

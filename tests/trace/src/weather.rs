@@ -82,7 +82,7 @@ impl Weather {
             (TRANSIENT, &[408, 500, 502, 503, 504, 529])
         };
         let is_asked = if kinds == [Kind::Throttled] { dice.below(4) > 0 } else { dice.one_in(8) };
-        let retry_after_ms = is_asked.then(|| dice.pick(ASKED));
+        let retry_after_ms = is_asked.then(|| asked(dice));
         let status = dice.pick(statuses);
         if dice.one_in(2) {
             return End::Answer { status, retry_after_ms };
@@ -94,4 +94,8 @@ impl Weather {
             retry_after_ms,
         })
     }
+}
+
+fn asked(dice: &mut Dice) -> u64 {
+    if dice.one_in(2) { dice.pick(ASKED) } else { u64::from(dice.below(70_000)) }
 }
