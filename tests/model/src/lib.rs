@@ -13,9 +13,12 @@ pub mod budget;
 pub mod class;
 mod counts;
 pub mod delay;
+mod ending;
+mod gate;
 pub mod history;
 pub mod laws;
 pub mod model;
+mod retry;
 pub mod settings;
 pub mod time;
 
