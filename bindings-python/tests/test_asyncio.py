@@ -172,6 +172,62 @@ async def test_cancellation_passes_through(where: str, on: Any) -> None:
     assert stats.failures.get("unclassified") is None
 
 
+@pytest.mark.parametrize("where", ["attempt", "wait", "queue", "refused in the queue"])
+async def test_a_cancelled_call_has_one_ending(where: str) -> None:
+    """V1"""
+    endings: list[str | None] = []
+
+    def hear(event: stormproof.Event) -> None:
+        if event.name in ("call_succeeded", "call_failed", "refused"):
+            endings.append(event.kind)
+
+    async def operation() -> None:
+        if where == "attempt":
+            await hang()
+        raise ConnectionResetError
+
+    one = client(retry=Retry(base=15, jitter="none"), bulkhead={"max_concurrent": 1})
+    holder = asyncio.ensure_future(one.acall(hang)) if "queue" in where else None
+    await asyncio.sleep(0)
+    one.on("*", hear)
+    task = asyncio.ensure_future(one.acall(operation))
+    await asyncio.sleep(0.02)
+    if where == "refused in the queue":
+        # The engine has ended the call, and the task has not heard of it yet.
+        one.force_open()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert endings == ["circuit_open" if where == "refused in the queue" else "cancelled"]
+    if holder is not None:
+        holder.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await holder
+
+
+async def test_a_call_cancelled_while_its_answer_is_closed_has_one_ending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """V1"""
+    endings: list[str | None] = []
+
+    async def answer() -> httpx.Response:
+        return httpx.Response(503)
+
+    async def never_closes(value: object) -> None:
+        await hang()
+
+    monkeypatch.setattr("stormproof._asynchronous.aclose", never_closes)
+    one = client(breaker={"no_success_failures": 1})
+    one.on("refused", lambda event: endings.append(event.kind))
+    task = asyncio.ensure_future(one.acall(answer))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert endings == ["circuit_open"]
+
+
 async def test_a_timeout_around_the_call_wins() -> None:
     one = client(attempt_timeout=0.05, bulkhead={"max_concurrent": 1})
     with pytest.raises(asyncio.TimeoutError) as caught:

@@ -285,6 +285,36 @@ def test_events() -> None:
         quiet.on("nonsense", heard.append)
 
 
+def test_a_call_that_is_given_up_has_one_ending() -> None:
+    """V1"""
+    endings: list[tuple[str, str | None]] = []
+
+    def hear(event: stormproof.Event) -> None:
+        if event.name in ("call_succeeded", "call_failed", "refused"):
+            endings.append((event.name, event.kind))
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    async def coroutine() -> None: ...
+
+    one = client(on_event=hear)
+    with pytest.raises(KeyboardInterrupt):
+        one.call(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        one.execute(interrupted)
+    with pytest.raises(TypeError, match="acall"):
+        one.call(coroutine)
+    for attempt in one.attempts():
+        break
+    del attempt
+    with pytest.raises(KeyboardInterrupt):
+        for attempt in one.attempts():
+            with attempt:
+                raise KeyboardInterrupt
+    assert endings == [("refused", "cancelled")] * 5
+
+
 def test_the_current_attempt() -> None:
     seen = []
 

@@ -45,8 +45,8 @@ async def acall(
             return value
     except (Exception, asyncio.CancelledError) as ended:
         failure = ended
-    except BaseException:
-        call.cancel()
+    except BaseException as gone:
+        caller._dependency.give_up(call, gone)
         raise
     finally:
         call.leave()
@@ -89,6 +89,7 @@ async def conduct(
     value: Any = None
     error: Exception | None = None
     ended = first
+    is_told = False
     try:
         dependency.on_begun(call)
         while True:
@@ -106,9 +107,10 @@ async def conduct(
             else:
                 if call.decision is not None and call.decision.own_error:
                     await aclose(value)  # Nobody gets to see it.
+                is_told = True
                 return dependency.conclude(call, value, error)
-    except BaseException:
-        call.cancel()
+    except BaseException as gone:
+        dependency.give_up(call, gone, is_told=is_told)
         raise
     finally:
         value = error = ended = first = None

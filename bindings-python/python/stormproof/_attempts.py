@@ -39,7 +39,7 @@ class Attempts:
     def __del__(self) -> None:
         current = self._current
         if self._call is not None and (current is None or current.ended or not current.entered):
-            self._call.cancel()
+            self._caller._dependency.give_up(self._call)
 
     def __iter__(self) -> Self:
         return self
@@ -52,8 +52,8 @@ class Attempts:
             return self._block(call, StopIteration, asynchronous=False)
         except StopIteration:
             raise
-        except BaseException:
-            call.cancel()
+        except BaseException as gone:
+            self._caller._dependency.give_up(call, gone)
             raise
 
     def __aiter__(self) -> Self:
@@ -69,14 +69,14 @@ class Attempts:
             return self._block(call, StopAsyncIteration, asynchronous=True)
         except StopAsyncIteration:
             raise
-        except BaseException:
-            call.cancel()
+        except BaseException as gone:
+            self._caller._dependency.give_up(call, gone)
             raise
 
     def _next_call(self) -> Call:
         if self._current is not None and not self._current.ended:
             if self._call is not None:
-                self._call.cancel()
+                self._caller._dependency.give_up(self._call)
             raise RuntimeError("the attempt before was not used: write `with attempt:`")
         if self._call is None:
             self._call = self._caller._begin()
@@ -173,8 +173,8 @@ class Block:
         self.ended = True
         try:
             return self._settle(call, error)
-        except BaseException:
-            call.cancel()
+        except BaseException as gone:
+            self._dependency.give_up(call, gone)
             raise
         finally:
             error = None
@@ -229,7 +229,7 @@ class Block:
             if call.action == "wait":
                 if attempts is None:
                     # Nobody is left to try again.
-                    call.cancel()
+                    self._dependency.give_up(call, failure)
                     if failure is not None and failure is not error:
                         raise failure
                     return False

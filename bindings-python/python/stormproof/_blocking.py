@@ -53,10 +53,13 @@ def resume(
 ) -> Any:
     """The rest of a call whose first attempt has ended."""
     try:
-        if error is not None and not isinstance(error, Exception):
-            call.cancel()
-            raise error
-        first = _checked(call, value, error)
+        try:
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            first = _checked(value, error)
+        except BaseException as gone:
+            caller._dependency.give_up(call, gone)
+            raise
         return conduct(caller, call, operation, args, kwargs or {}, first).unwrap()
     finally:
         # The error's traceback holds this frame: no cycle.
@@ -74,6 +77,7 @@ def conduct(
     """Does what the engine says until the call is over. `ended`: how its first attempt did."""
     dependency = caller._dependency
     value, error = ended or (None, None)
+    is_told = False
     try:
         dependency.on_begun(call)
         if ended is not None:
@@ -92,9 +96,10 @@ def conduct(
             else:
                 if call.decision is not None and call.decision.own_error:
                     close(value)  # Nobody gets to see it.
+                is_told = True
                 return dependency.conclude(call, value, error)
-    except BaseException:
-        call.cancel()
+    except BaseException as gone:
+        dependency.give_up(call, gone, is_told=is_told)
         raise
     finally:
         value = error = ended = None
@@ -115,14 +120,11 @@ def _attempt(
         return None, error
     finally:
         call.leave()
-    return _checked(call, value, None)
+    return _checked(value, None)
 
 
-def _checked(
-    call: Call, value: Any, error: Exception | None
-) -> tuple[Any, Exception | None]:
+def _checked(value: Any, error: Exception | None) -> tuple[Any, Exception | None]:
     if error is None and forgotten(value):
-        call.cancel()
         raise TypeError("the operation is a coroutine function: await acall(...) instead")
     return value, error
 

@@ -82,6 +82,17 @@ class Dependency:
             self._tell_concluded(call, error)
         return Outcome(value, error, decision)
 
+    def give_up(
+        self, call: Call, error: BaseException | None = None, *, is_told: bool = True
+    ) -> None:
+        """The caller has gone: what the call holds comes back. `is_told`: if it was over, observers
+        have heard of that."""
+        was_over = call.action in ("finish", "stale")
+        call.cancel()
+        if self.host.listening and not (was_over and is_told):
+            self._tell_change(call)
+            self._tell_concluded(call, error)
+
     def _tell_change(self, call: Call) -> None:
         change = call.change
         if change is not None:
@@ -107,7 +118,7 @@ class Dependency:
             )
             self.listeners.tell(event)
 
-    def _tell_concluded(self, call: Call, error: Exception | None) -> None:
+    def _tell_concluded(self, call: Call, error: BaseException | None) -> None:
         decision = call.decision
         if decision is None:
             return

@@ -3,7 +3,8 @@
 use lexopt::prelude::{Long, Short, ValueExt};
 use std::path::PathBuf;
 
-const USAGE: &str = "fault-server [--scenario FILE] [--port N] [--exit-with-stdin]";
+const USAGE: &str =
+    "fault-server [--scenario FILE] [--port N] [--journal FILE] [--exit-with-stdin]";
 
 /// What the caller asks for.
 #[derive(Debug, Default)]
@@ -11,6 +12,7 @@ pub(crate) struct Arguments {
     pub(crate) scenario: Option<PathBuf>,
     /// 0 is any free port.
     pub(crate) port: u16,
+    pub(crate) journal: Option<PathBuf>,
     pub(crate) exit_with_stdin: bool,
 }
 
@@ -26,6 +28,7 @@ impl Arguments {
             match argument {
                 Long("scenario") => arguments.scenario = Some(parser.value()?.into()),
                 Long("port") => arguments.port = parser.value()?.parse()?,
+                Long("journal") => arguments.journal = Some(parser.value()?.into()),
                 Long("exit-with-stdin") => arguments.exit_with_stdin = true,
                 Long("help") | Short('h') => {
                     println!("{USAGE}");

@@ -13,6 +13,7 @@ mod fault;
 mod flow;
 mod header;
 mod invalid;
+mod journal;
 mod listener;
 mod log;
 mod raw;
@@ -29,6 +30,7 @@ mod timeline;
 mod workers;
 
 pub use invalid::Invalid;
+pub use journal::Journal;
 pub use scenario::Scenario;
 pub use script::Script;
 pub use server::Server;

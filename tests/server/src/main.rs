@@ -1,4 +1,4 @@
-//! `fault-server [--scenario FILE] [--port N] [--exit-with-stdin]`
+//! `fault-server [--scenario FILE] [--port N] [--journal FILE] [--exit-with-stdin]`
 //!
 //! Prints one line of JSON once it listens: `{"port":P,"control_port":C}`.
 
@@ -6,7 +6,7 @@ mod arguments;
 mod signals;
 
 use arguments::Arguments;
-use fault_server::{Scenario, Server};
+use fault_server::{Journal, Scenario, Server};
 use signals::Signals;
 use std::io::{self, Read, Write};
 use std::process::{ExitCode, exit};
@@ -47,7 +47,8 @@ fn scenario(arguments: &Arguments) -> Result<Scenario, String> {
 async fn serve(arguments: &Arguments, scenario: Scenario) -> io::Result<()> {
     // Whoever has read the line may signal at once.
     let mut signals = Signals::new()?;
-    let server = Server::start(scenario, arguments.port)?;
+    let journal = arguments.journal.as_deref().map(Journal::create).transpose()?;
+    let server = Server::start_with_journal(scenario, arguments.port, journal)?;
     println!("{{\"port\":{},\"control_port\":{}}}", server.port(), server.control_port());
     io::stdout().flush()?;
     if arguments.exit_with_stdin {

@@ -1,5 +1,6 @@
 //! The server as a whole.
 
+use crate::journal::Journal;
 use crate::listener::{control, faulty, listen};
 use crate::scenario::Scenario;
 use crate::site::Site;
@@ -20,11 +21,23 @@ impl Server {
     /// # Errors
     /// When a port cannot be had.
     pub fn start(scenario: Scenario, port: u16) -> io::Result<Self> {
+        Self::start_with_journal(scenario, port, None)
+    }
+
+    /// The same, and everything that the port that fails sees and replies is told to `journal`.
+    ///
+    /// # Errors
+    /// When a port cannot be had.
+    pub fn start_with_journal(
+        scenario: Scenario,
+        port: u16,
+        journal: Option<Journal>,
+    ) -> io::Result<Self> {
         let listener = listen(port)?;
         let control_listener = listen(0)?;
         let port = listener.local_addr()?.port();
         let control_port = control_listener.local_addr()?.port();
-        let site = Arc::new(Site::new(scenario));
+        let site = Arc::new(Site::new(scenario, journal));
         tokio::spawn(faulty(Arc::clone(&site), listener, port));
         tokio::spawn(control(Arc::clone(&site), control_listener));
         Ok(Self { port, control_port, site })

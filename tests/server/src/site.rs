@@ -4,6 +4,7 @@ use crate::connection::Connection;
 use crate::connections::Connections;
 use crate::control;
 use crate::flow::{Flow, whole};
+use crate::journal::Journal;
 use crate::log::Entry;
 use crate::reply::{Received, Reply, reply};
 use crate::run::Run;
@@ -36,6 +37,7 @@ pub(crate) struct Site {
     /// Turns true when the server has nothing left to do.
     pub(crate) ended: watch::Sender<bool>,
     dice: Mutex<fastrand::Rng>,
+    journal: Option<Journal>,
 }
 
 /// Which of the two ports a request came in by.
@@ -46,8 +48,9 @@ pub(crate) enum Port {
 }
 
 impl Site {
-    pub(crate) fn new(scenario: Scenario) -> Self {
+    pub(crate) fn new(scenario: Scenario, journal: Option<Journal>) -> Self {
         Self {
+            journal,
             born: Instant::now(),
             connections: Connections::default(),
             control_connections: Connections::default(),
@@ -97,9 +100,10 @@ impl Site {
             Ok(body) => body.to_bytes(),
             Err(_) => return Reply::Respond(closing(too_large())),
         };
+        let number = self.journal.as_ref().map(|journal| journal.on_request(&head, body.len()));
         let received = Received { headers: head.headers.clone(), body: body.clone() };
         let Some(id) = script_id(head.uri.path()) else {
-            return self.play(&received).await;
+            return self.play(&received, number).await;
         };
         let step = self.scripts.on_request(id, |step| Entry {
             at_ms: (arrived - self.born).as_micros() as f64 / 1000.0,
@@ -111,19 +115,28 @@ impl Site {
             step,
         });
         match step {
-            Some(step) => self.act(&step, &received).await,
+            Some(step) => self.act(&step, &received, number).await,
             None => Reply::Respond(problem(StatusCode::NOT_FOUND, "no such script")),
         }
     }
 
-    async fn act(&self, step: &Step, received: &Received) -> Reply {
+    async fn act(&self, step: &Step, received: &Received, number: Option<u64>) -> Reply {
         let unit = self.dice.lock().unwrap_or_else(PoisonError::into_inner).f64();
         wait(step.latency.at(unit)).await;
-        reply(step, received)
+        self.reply(step, received, number)
+    }
+
+    /// What the step replies to the request of this number, told to the journal before it goes out.
+    fn reply(&self, step: &Step, received: &Received, number: Option<u64>) -> Reply {
+        let reply = reply(step, received);
+        if let (Some(journal), Some(number)) = (&self.journal, number) {
+            journal.on_reply(number, step, &reply);
+        }
+        reply
     }
 
     /// Answers by the scenario.
-    async fn play(&self, received: &Received) -> Reply {
+    async fn play(&self, received: &Received, number: Option<u64>) -> Reply {
         let host = received.headers.get("x-host");
         let host = host.and_then(|host| host.to_str().ok()).unwrap_or("-");
         let run = Arc::clone(&self.run.borrow());
@@ -136,7 +149,7 @@ impl Site {
             let _ = work.await;
         }
         wait(draw.latency).await;
-        reply(&draw.step, received)
+        self.reply(&draw.step, received, number)
     }
 }
 

@@ -89,6 +89,14 @@ impl Step {
         }
     }
 
+    /// The status in a head whose body will not come whole.
+    pub(crate) fn partial_status(&self) -> Option<u16> {
+        match &self.act {
+            Act::Partial { head, .. } => Some(head.status.as_u16()),
+            _ => None,
+        }
+    }
+
     /// Whether a server needs a worker to come up with it.
     pub(crate) fn is_answer(&self) -> bool {
         matches!(self.act, Act::Answer { .. })

@@ -3,7 +3,7 @@
 mod client;
 
 use client::{connect, request};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -100,4 +100,31 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
         .output()
         .expect("a program");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn the_journal_outlives_a_server_that_is_killed() {
+    let folder = std::env::temp_dir().join(format!("fault-server-journal-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (scenario, journal) = (folder.join("scenario.json"), folder.join("journal.jsonl"));
+    let phases = r#"[{"name":"p","until_ms":1000,"mix":[{"weight":1,"step":{"status":503,"headers":[["retry-after","2"]]}}]}]"#;
+    std::fs::write(&scenario, format!(r#"{{"phases":{phases}}}"#)).expect("a scenario");
+    let text = |path: &std::path::Path| path.to_str().expect("UTF-8").to_owned();
+    let options = ["--scenario", &text(&scenario), "--journal", &text(&journal)];
+    let (mut program, port, _) = start(&options);
+    assert_eq!(request(port, "POST", "/pay", &[("x-call", "7")], b"ab").answer().status, 503);
+    program.0.kill().expect("SIGKILL");
+    let lines = std::fs::read_to_string(&journal).expect("a journal");
+    let lines: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let [seen, replied] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!(
+        (&seen["event"], &seen["method"], &seen["body_len"]),
+        (&json!("request"), &json!("POST"), &json!(2))
+    );
+    assert!(seen["headers"].as_array().expect("lines").contains(&json!(["x-call", "7"])));
+    assert_eq!((&replied["event"], &replied["number"]), (&json!("reply"), &seen["number"]));
+    assert_eq!((&replied["status"], &replied["whole"]), (&json!(503), &json!(true)));
+    assert!(replied["headers"].as_array().expect("lines").contains(&json!(["retry-after", "2"])));
+    std::fs::remove_dir_all(folder).expect("the folder");
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask proof`: what shows that the core is right, in the size of CI or in full.
 
+pub mod chaos;
 mod jitter;
 mod model;
 mod page;

@@ -57,6 +57,7 @@ pub const STEPS: &[Step] = &[
     full("npm-package", "the packed npm package runs in an empty project", packages::npm),
     full("wheel", "the wheel runs in an empty environment, the sdist builds", packages::python),
     full("demo", "the demo shows the storm and loses no call, also when the server dies", demo),
+    full("chaos", proof::chaos::ABOUT, chaos),
 ];
 
 const WASM: &str = "wasm32-unknown-unknown";
@@ -209,6 +210,10 @@ fn trace() -> Result<String> {
 
 fn demo() -> Result<String> {
     silent(crate::demo::run(&["--quick".into(), "--check".into()]))
+}
+
+fn chaos() -> Result<String> {
+    proof::chaos::run(Size::Ci)
 }
 
 fn cargo() -> Command {
