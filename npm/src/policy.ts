@@ -97,7 +97,7 @@ export interface BreakerPolicy {
   readonly openJitter?: boolean;
   /** By what the open time grows with each opening in a row. Default 1. */
   readonly openGrowth?: number;
-  /** The longest that a growing open time gets. Default 10 × `openDurationMs`. */
+  /** The longest that a growing open time gets. Default 10 × `openDurationMs`, at most 100 years. */
   readonly openCapMs?: number | null;
   /** Whether the Retry-After of the answer that opens it lengthens that. Default `true`. */
   readonly honorRetryAfter?: boolean;

@@ -189,7 +189,8 @@ knobs! {
     OpenJitter, open_jitter(bool), "breaker.openJitter", needs(Domain::Flag), ON;
     /// By what the open time grows with each opening that no closing came between. Default 1.
     OpenGrowth, open_growth(f64), "breaker.openGrowth", needs(Domain::Thousandths(1_000, 1_000_000)), of(1_000);
-    /// The longest that a growing open time gets. Default 10 × `openDurationMs`.
+    /// The longest that a growing open time gets. Default 10 × `openDurationMs`, at most
+    /// 100 years.
     OpenCap, open_cap[Duration], "breaker.openCapMs", or_null(span_from(1)), NULL;
     /// Does the Retry-After of the answer that opens the circuit lengthen the open time? Default
     /// yes.

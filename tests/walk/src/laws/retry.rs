@@ -30,7 +30,7 @@ fn refusal(t: &Transition<'_>, call: &Live<'_>, outcome: &Outcome) -> Option<Rea
     let asked = outcome.retry_after_ms.map(|millis| millis * 1_000_000);
     let once = matches!((outcome.kind, outcome.status), (Kind::Server, 421 | 425));
     let sent = outcome.phase == Phase::Unknown;
-    let certain = !sent || once || outcome.kind == Kind::Throttled && outcome.status != 409;
+    let certain = !sent || once || outcome.kind == Kind::Throttled;
     let repeatable = match call.safety {
         Safety::Idempotent | Safety::Keyed => true,
         Safety::Unsafe => certain || outcome.status == 503 && asked.is_some(),
