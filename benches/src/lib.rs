@@ -1,4 +1,5 @@
 //! The decisions that are measured: each is one function over a machine with everything on.
+#![forbid(unsafe_code)]
 
 use std::time::Duration;
 

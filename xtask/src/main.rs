@@ -1,4 +1,5 @@
 //! Every command of the README, one file per verb.
+#![forbid(unsafe_code)]
 
 mod bench;
 mod build;
@@ -10,6 +11,8 @@ mod proof;
 mod security;
 mod stamp;
 mod test;
+#[cfg(test)]
+mod unsafe_code;
 mod workspace;
 
 use std::process::ExitCode;

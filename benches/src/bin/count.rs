@@ -1,4 +1,5 @@
 //! Decides N times, for an instruction counter to watch: `count NAME N`.
+#![forbid(unsafe_code)]
 
 use stormproof_benches::{
     AdmitAndRecord, Decision, Delay, RetriedCall, SpendAndRefund, WholeAttempt,

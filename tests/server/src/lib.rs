@@ -4,6 +4,7 @@
 //! requests to `/s/<id>` consume in order; a [`Scenario`] is a timetable of phases, each
 //! with a mix of steps, for every other path. [`Server`] carries both out, and answers
 //! questions about what it saw under `/_/`. The README beside this crate shows the shapes.
+#![forbid(unsafe_code)]
 
 mod body;
 mod connection;

@@ -1,6 +1,7 @@
 //! `fault-server [--scenario FILE] [--port N] [--journal FILE] [--exit-with-stdin]`
 //!
 //! Prints one line of JSON once it listens: `{"port":P,"control_port":C}`.
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod signals;

@@ -5,6 +5,7 @@
 //! with times that are NaN, infinite, negative or huge, with lengths beyond the text buffer and
 //! numbers that no enum has. The sources of `bindings-wasm` answer them here, with every overflow checked; in Node the module
 //! that is shipped, `core.wasm`, must give the same answers and leave the same buffers.
+#![forbid(unsafe_code)]
 
 extern crate alloc;
 

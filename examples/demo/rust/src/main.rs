@@ -2,6 +2,7 @@
 //!
 //! Calls one dependency N times a second, whatever becomes of the calls, and prints a line of JSON
 //! four times a second. `dependency.rs` is the part to learn from.
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod dependency;

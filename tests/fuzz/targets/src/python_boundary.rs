@@ -11,6 +11,7 @@ use pyo3::types::PyList;
 // Links the binding, whose one symbol is that of its module.
 use stormproof_python_linked as _;
 
+// SAFETY: it is the symbol that the module of the binding has by the rules of the interpreter.
 unsafe extern "C" {
     fn PyInit__core() -> *mut PyObject;
 }
@@ -50,6 +51,7 @@ fn load(py: Python<'_>) -> PyResult<Py<PyAny>> {
 }
 
 /// The interpreter does not free all that it has at its end.
+// SAFETY: the sanitizer asks for a function of this name and shape; nobody else defines one.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lsan_is_turned_off() -> std::ffi::c_int {
     1

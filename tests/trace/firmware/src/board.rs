@@ -18,6 +18,7 @@ static ALLOCATOR: LlffHeap = LlffHeap::empty();
 
 static mut MEMORY: [MaybeUninit<u8>; HEAP] = [MaybeUninit::uninit(); HEAP];
 
+// SAFETY: the linker's script has these symbols; nothing is read behind them, only their addresses.
 unsafe extern "C" {
     static __stext: u8;
     static __etext: u8;
