@@ -9,12 +9,12 @@ use crate::time::Instant;
 
 impl CircuitBreaker {
     pub(crate) fn state(&self, now: Instant) -> CircuitState {
-        let phase = match &self.state {
-            State::Closed { run, last_failure } => self.closed(now, *run, *last_failure),
+        let phase = match self.state {
+            State::Closed => self.closed(now, self.run, self.last_failure),
             State::Open { until } => CircuitPhase::Open { left: until.since(now) },
-            State::HalfOpen { leases, successes } => CircuitPhase::HalfOpen {
-                leases: leases.iter().filter(|l| now < **l).map(|l| l.since(now)).collect(),
-                successes: *successes,
+            State::HalfOpen => CircuitPhase::HalfOpen {
+                leases: self.leases.iter().filter(|l| now < **l).map(|l| l.since(now)).collect(),
+                successes: self.successes,
             },
             State::ForcedOpen => CircuitPhase::Forced(Circuit::ForcedOpen),
             State::ForcedClosed => CircuitPhase::Forced(Circuit::ForcedClosed),
