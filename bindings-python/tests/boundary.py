@@ -68,7 +68,7 @@ class Program:
             self.new_engine,
             self.new_host,
             self.any_function,
-            self.any_function,
+            self.classification,
             self.any_attribute,
             self.any_attribute,
             self.client,
@@ -166,6 +166,12 @@ class Program:
         arguments = [self.value() for _ in range(self.byte() % 6)]
         keywords = {} if self.byte() % 2 else {"wall_ms": self.value()}
         self.keep(getattr(_core, name)(*arguments, **keywords))
+
+    def classification(self) -> None:
+        """An outcome whose numbers are anything."""
+        status, retry_after = (503, self.value()) if self.byte() % 2 else (self.value(), None)
+        phase = self.pick(["unknown", "not_sent"])
+        self.keep(_core.Classification(self.pick(KINDS), status, phase, retry_after))
 
     def any_attribute(self) -> None:
         """Something of an object: read, written, called with whatever."""

@@ -118,11 +118,34 @@ fn second_opinion(value: &[u8]) -> Option<u64> {
     u64::try_from(instant.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
-/// A date that another library has written names the instant that it was written for.
+/// A date that another library has written names the instant that it was written for, in whatever
+/// format and zone.
 fn written_date(wall_ms: u64) {
     let second = wall_ms / 1_000 % (LAST_SECOND + 1);
-    let text = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
-    assert_eq!(parse(text.as_bytes(), None, 0), Some(second * 1_000), "{text}");
+    let fixdate = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(second));
+    let at_origin = |text: &str| parse(text.as_bytes(), None, 0);
+    assert_eq!(at_origin(&fixdate), Some(second * 1_000), "{fixdate}");
+
+    // `Thu, 15 Jan 2026 12:00:00 GMT`
+    let [day_name, day, month] = [&fixdate[..3], &fixdate[5..7], &fixdate[8..11]];
+    let [year, time] = [&fixdate[12..16], &fixdate[17..25]];
+    let asctime = format!("{day_name} {month} {:>2} {time} {year}", day.trim_start_matches('0'));
+    assert_eq!(at_origin(&asctime), Some(second * 1_000), "{asctime}");
+
+    let minutes = wall_ms % 1_440;
+    for (sign, instant) in
+        [('+', second.saturating_sub(minutes * 60)), ('-', second + minutes * 60)]
+    {
+        let zone = format!("{sign}{:02}{:02}", minutes / 60, minutes % 60);
+        let zoned = fixdate.replace("GMT", &zone);
+        assert_eq!(at_origin(&zoned), Some(instant * 1_000), "{zoned}");
+
+        // Seen from a day before, the century is clear.
+        let rfc850 = format!("Sunday, {day}-{month}-{} {time} {zone}", &year[2..]);
+        let before = (instant * 1_000).saturating_sub(86_400_000);
+        let wait = instant * 1_000 - before;
+        assert_eq!(parse(rfc850.as_bytes(), None, before), Some(wait), "{rfc850}");
+    }
 }
 
 /// The largest member of a list of decimal numbers with `places` digits kept after the point,

@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, jitter, model, supply, trace, walk};
+use super::{Part, fuzz, jitter, model, supply, trace, walk};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -13,6 +13,11 @@ pub const PARTS: &[Part] = &[
         name: "walk",
         about: "every reachable state of small worlds keeps the laws",
         run: walk::run,
+    },
+    Part {
+        name: "fuzz",
+        about: "no input is found that breaks a law at a boundary",
+        run: fuzz::run,
     },
     Part { name: "trace", about: trace::ABOUT, run: trace::run },
     Part {
