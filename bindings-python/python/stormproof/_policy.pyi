@@ -62,7 +62,8 @@ class CircuitBreaker(Section):
       in one instant. Default yes.
     - `open_growth`: By what the open time grows with each opening that no closing came between.
       Default 1.
-    - `open_cap`: The longest that a growing open time gets. Default 10 × `open_duration`.
+    - `open_cap`: The longest that a growing open time gets. Default 10 × `open_duration`, at
+      most 100 years.
     - `honor_retry_after`: Does the Retry-After of the answer that opens the circuit lengthen
       the open time? Default yes.
     - `probes`: How many probes a half-open circuit lets go at once. Default 1.
