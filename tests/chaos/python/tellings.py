@@ -35,6 +35,8 @@ def listen(client: ResilientClient, journal: Journal) -> None:
             line["reason"] = event.decision.reason
         elif event.kind is not None:
             line["kind"] = event.kind
+        if event.wait is not None:
+            line["wait"] = event.wait * 1e3
         if event.circuit is not None:
             line["from"], line["to"] = event.circuit[:2]
         journal.write(line)

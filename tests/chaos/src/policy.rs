@@ -108,9 +108,9 @@ impl Policy {
             // Three seconds are too long for some runs.
             retry_after: RetryAfter { max_ms: dice.u32(2_500..=5_000), combine: combine.into() },
             breaker: Breaker {
-                rolling_window_ms: 2_000,
-                failure_rate: f64::from(dice.u32(8..=9)) / 10.0,
-                minimum_calls: 50,
+                rolling_window_ms: 1_000,
+                failure_rate: f64::from(dice.u32(7..=9)) / 10.0,
+                minimum_calls: 20,
                 open_duration_ms: f64::from(dice.u32(500..=1_000)),
                 probes: dice.usize(1..=3),
                 success_threshold: dice.u32(1..=3),

@@ -1,6 +1,7 @@
 //! What is done at each attempt, and what is written down of it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -47,11 +48,24 @@ pub struct Http {
 }
 
 /// Of which call a request is.
-#[derive(Clone)]
 pub struct Errand {
     pub call: u64,
     pub safety: Safety,
     pub key: Option<String>,
+    /// The attempt that has ended and that nothing has followed yet; 0 for none.
+    pub before: Arc<AtomicU32>,
+}
+
+impl Errand {
+    /// The client sleeps. What follows an attempt first is the wait for the next; later sleeps are
+    /// limits, places in the line and waits for the circuit.
+    pub fn on_sleep(&self, wait: Duration, journal: &Journal) {
+        let before = self.before.swap(0, Relaxed);
+        if before > 0 {
+            let (wait, call) = (wait.as_secs_f64() * 1e3, self.call);
+            journal.write(json!({"e": "event", "t": journal.now_ms(), "name": "retry_scheduled", "call": call, "n": before + 1, "wait": wait}));
+        }
+    }
 }
 
 impl Http {
@@ -67,7 +81,7 @@ impl Http {
         entry: Entry,
         journal: &Arc<Journal>,
     ) -> Result<(), Problem> {
-        let mut trial = Trial::begin(journal, errand.call, attempt.number, &entry);
+        let mut trial = Trial::begin(journal, errand, attempt.number, &entry);
         let answer = self.client.request(self.request(errand, attempt.number)).await;
         let result = match answer {
             Ok(response) => read(response).await,
@@ -144,14 +158,18 @@ struct Trial {
     journal: Arc<Journal>,
     call: u64,
     number: u32,
+    before: Arc<AtomicU32>,
     is_over: bool,
 }
 
 impl Trial {
-    fn begin(journal: &Arc<Journal>, call: u64, number: u32, entry: &Entry) -> Self {
+    fn begin(journal: &Arc<Journal>, errand: &Errand, number: u32, entry: &Entry) -> Self {
+        let call = errand.call;
+        errand.before.store(0, Relaxed);
         let now = journal.now_ms();
         journal.write(json!({"e": "try", "t": now, "call": call, "n": number, "until": entry.until, "circuit": entry.circuit}));
-        Self { journal: Arc::clone(journal), call, number, is_over: false }
+        let before = Arc::clone(&errand.before);
+        Self { journal: Arc::clone(journal), call, number, before, is_over: false }
     }
 
     fn ended(&mut self, result: &Result<(), Problem>) {
@@ -165,6 +183,7 @@ impl Trial {
 
     fn write(&self, how: &str, status: Value, read: bool) {
         let Self { journal, call, number, .. } = self;
+        self.before.store(*number, Relaxed);
         let t = journal.now_ms();
         journal.write(json!({"e": "ended", "t": t, "call": call, "n": number, "how": how, "status": status, "read": read}));
     }

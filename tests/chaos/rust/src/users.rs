@@ -151,7 +151,7 @@ impl Users {
         let deadline = t + wish.within;
         self.journal.write(json!({"e": "call", "t": t, "call": call, "safety": name, "within": wish.within, "deadline": deadline}));
         let key = (safety == Safety::Keyed).then(|| format!("{:032x}", self.word()));
-        let errand = Errand { call, safety, key };
+        let errand = Errand { call, safety, key, before: Arc::default() };
         let request =
             Request { safety, deadline: Some(self.journal.instant(deadline)), cancelled: false };
         let (reason, attempts) = tokio::select! {
@@ -177,6 +177,10 @@ impl Users {
                 self.client.classify(*status, *retry_after_ms, &request)
             }
             Err(problem) => problem.outcome(),
+        };
+        let sleep = |wait| {
+            errand.on_sleep(wait, &self.journal);
+            sleep(wait)
         };
         let decision = match self.client.call(request, sleep, operation, classify).await {
             Ok(answer) => answer.decision,

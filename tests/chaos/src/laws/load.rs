@@ -34,10 +34,13 @@ pub fn the_load_is_what_was_asked_for(story: &Story) -> Vec<String> {
 /// In so much time every mood of the servers has its turn, those without a listener included.
 const EVERY_MOOD_MS: f64 = 55_000.0;
 
-/// Between the host's two rests.
+/// From the first call after the first rest to the last.
 fn load_ms(story: &Story) -> f64 {
-    let mut rests = story.rests().map(|rest| rest.t);
-    rests.next().zip(rests.next()).map_or(0.0, |(before, after)| after - before)
+    let rested = story.rests().next().map_or(0.0, |rest| rest.t);
+    let calls = story.calls.values().map(|call| call.t).filter(|t| *t > rested);
+    let (first, last) =
+        calls.fold((f64::INFINITY, 0.0), |(first, last), t| (t.min(first), t.max(last)));
+    last - first
 }
 
 /// The most calls that were open at once.
@@ -94,8 +97,10 @@ mod tests {
         (story.servers, story.calls_wanted) = (2, 3);
         assert_eq!(law(&story).len(), 2);
         assert_eq!(law(&crate::story::told::story("", vec![])).len(), 7);
-        let minute = r#"{"e":"rest","t":0,"stage":"before"}
-            {"e":"rest","t":60000,"stage":"after"}"#;
-        assert_eq!(law(&crate::story::told::story(minute, vec![])).len(), 8);
+        let minute = r#"{"e":"rest","t":0,"stage":"before"}"#.to_owned()
+            + "\n"
+            + &call(1.0, 1, "keyed")
+            + &call(59_000.0, 2, "keyed");
+        assert_eq!(law(&crate::story::told::story(&minute, vec![])).len(), 8);
     }
 }

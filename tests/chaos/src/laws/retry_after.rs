@@ -1,15 +1,24 @@
 //! A server that asks for time gets it.
 
-use crate::log::host::How;
-use crate::story::{EPSILON, Story};
+use std::collections::HashMap;
 
-/// The next attempt of a call begins no earlier than its answer asks for. What it asks for is what
-/// the server says that it sent; the distance is one of the host's own clock.
+use crate::log::host::How;
+use crate::story::{Call, EPSILON, Story, Try};
+
+/// The next attempt of a call begins no earlier than its answer asks for, and is planned so: a line of
+/// thousands before the bulkhead hides a wait that is too short. What an answer asks for is what the
+/// server says that it sent; distances are those of the host's own clock.
 pub fn no_retry_after_is_answered_early(story: &Story) -> Vec<String> {
+    let plans = plans(story);
     let mut wrong = Vec::new();
-    for (id, asked, waited) in waits(story) {
-        if waited < asked - EPSILON {
-            wrong.push(format!("call {id} waited {waited} ms where {asked} ms were asked for"));
+    for (id, call, one) in story.tries() {
+        let Some((asked, since)) = asked(story, id, one) else { continue };
+        let next = call.tries.iter().find(|next| next.n == one.n + 1).map(|next| next.t);
+        let plan = plans.get(&(id, one.n + 1)).copied();
+        for (what, at) in [("went on", next), ("was to go on", plan)] {
+            if let Some(after) = at.map(|at| at - since).filter(|after| *after < asked - EPSILON) {
+                wrong.push(format!("call {id} {what} after {after} ms, asked were {asked} ms"));
+            }
         }
     }
     wrong
@@ -17,18 +26,29 @@ pub fn no_retry_after_is_answered_early(story: &Story) -> Vec<String> {
 
 /// How many retries came after a Retry-After.
 pub fn retry_afters(story: &Story) -> usize {
-    waits(story).count()
+    let before = |call: &Call, one: &Try| call.tries.iter().any(|next| next.n == one.n + 1);
+    let tries = story
+        .tries()
+        .filter(|(id, call, one)| before(call, one) && asked(story, *id, one).is_some());
+    tries.count()
 }
 
-/// Of each retry that follows one: the call, what was asked for, and what it waited.
-fn waits(story: &Story) -> impl Iterator<Item = (u64, f64, f64)> {
-    let pairs =
-        story.calls.iter().flat_map(|(id, call)| call.tries.windows(2).map(move |pair| (id, pair)));
-    pairs.filter_map(|(id, pair)| {
-        let ended = pair[0].ends.first().filter(|ended| ended.how == How::Answer)?;
-        let asked = story.seen(*id, pair[0].n)?.reply.as_ref()?.retry_after_ms?;
-        Some((*id, asked, pair[1].t - ended.t))
-    })
+/// The wait that the answer to an attempt asks for, and from when on.
+fn asked(story: &Story, call: u64, one: &Try) -> Option<(f64, f64)> {
+    let ended = one.ends.first().filter(|ended| ended.how == How::Answer)?;
+    let asked = story.seen(call, one.n)?.reply.as_ref()?.retry_after_ms?;
+    Some((asked, ended.t))
+}
+
+/// For when each retry was planned at first: the circuit may move it further.
+fn plans(story: &Story) -> HashMap<(u64, u32), f64> {
+    let mut plans = HashMap::new();
+    for told in story.told().filter(|told| told.name == "retry_scheduled") {
+        if let (Some(call), Some(n), Some(wait)) = (told.call, told.n, told.wait) {
+            plans.entry((call, n)).or_insert(told.t + wait);
+        }
+    }
+    plans
 }
 
 #[cfg(test)]
@@ -63,5 +83,12 @@ mod tests {
     #[test]
     fn early_is_wrong() {
         assert_eq!(law(&story(&log(1_009.0), vec![busy()])).len(), 1);
+        let plan = |wait: f64| {
+            format!(
+                r#"{{"e":"event","t":11,"name":"retry_scheduled","call":7,"n":2,"wait":{wait}}}"#
+            )
+        };
+        assert_eq!(law(&story(&(log(9_000.0) + &plan(998.0)), vec![busy()])).len(), 1);
+        assert!(law(&story(&(log(9_000.0) + &plan(999.0)), vec![busy()])).is_empty());
     }
 }

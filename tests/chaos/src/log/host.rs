@@ -78,6 +78,8 @@ pub struct Told {
     pub kind: Option<String>,
     /// Why the call ended.
     pub reason: Option<String>,
+    /// How long the wait before the next attempt is, in ms, where the host knows of which call.
+    pub wait: Option<f64>,
     /// The state of the circuit before.
     pub from: Option<String>,
     /// The state of the circuit after.
