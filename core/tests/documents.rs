@@ -13,6 +13,7 @@ fn code(text: &str) -> (ErrorCode, String) {
 
 /// The vectors walk their documents on their own, as a host does; so does `from_json`.
 #[test]
+#[cfg_attr(miri, ignore = "reading all files takes a quarter of an hour")]
 fn the_vectors_hold_for_documents_that_are_json() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
     let mut asked = 0;

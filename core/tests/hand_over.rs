@@ -302,6 +302,48 @@ fn threads_and_tasks_share_two_permits() {
     assert!(peak.into_inner() <= 2);
 }
 
+/// A thread that stands in the line behind a task polls when it is time, and wakes the task before it
+/// goes on waiting itself.
+#[test]
+fn a_thread_wakes_the_task_before_it() {
+    let millis = AtomicU32::new(10_000);
+    let clock = || Instant::from_millis(u64::from(millis.load(Ordering::SeqCst)));
+    let policy = Policy::new().max_concurrent(1).overall_timeout(None).attempt_timeout(None);
+    let client = Client::new(&policy, clock, || 0).unwrap();
+    let flag = Arc::new(Flag::default());
+    let waker = Waker::from(flag.clone());
+    let mut context = Context::from_waker(&waker);
+    let sleep = |_| std::future::pending::<()>();
+    let never = |_| std::future::pending::<Result<(), Kind>>();
+    let mut running = Box::pin(client.call(Request::default(), sleep, never, verdict));
+    let at_once = |_| std::future::ready(Ok::<_, Kind>(()));
+    let mut task = pin!(client.call(Request::default(), sleep, at_once, verdict));
+    assert!(running.as_mut().poll(&mut context).is_pending());
+    assert!(task.as_mut().poll(&mut context).is_pending());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let operation = |_| Ok::<_, Kind>(());
+            let sleep = std::thread::sleep;
+            client.call_blocking(Request::default(), sleep, operation, verdict).unwrap();
+        });
+        while client.snapshot().queued < 2 {
+            std::thread::yield_now();
+        }
+        // A clock that goes back puts the poll into the future.
+        millis.store(10_200, Ordering::SeqCst);
+        client.control(Control::Reset);
+        millis.store(10_190, Ordering::SeqCst);
+        drop(running);
+        flag.0.store(false, Ordering::SeqCst);
+        millis.store(10_200, Ordering::SeqCst);
+        while !flag.0.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        assert!(task.as_mut().poll(&mut context).is_ready());
+    });
+    assert_eq!(client.snapshot().counters.successes, 2);
+}
+
 /// An order to the circuit sends the whole line away.
 #[test]
 fn an_order_reaches_those_who_wait() {

@@ -245,6 +245,7 @@ fn unknown_names_get_a_suggestion_within_reach() {
             r#"{"preset": "fast"}"#,
             "preset: \"fast\" is not allowed; allowed: \"default\", \"article\", \"ephemeral\", \"interactive\", \"background\", \"payment\"",
         ),
+        (r#"{"a\nb": 1}"#, "a\\u{a}b is not a field of a policy; did you mean name?"),
         (r#"{"retry": 7}"#, "retry: 7 is not allowed; allowed: false or an object"),
         (r#"{"classify": 7}"#, "classify: 7 is not allowed; allowed: an object"),
         (
