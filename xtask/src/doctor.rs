@@ -142,6 +142,16 @@ fn found(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
+/// A subcommand of cargo that does not come with it.
+pub fn cargo_command(toolchain: &str, name: &str, remedy: &str) -> Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(workspace::root()).env("RUSTUP_TOOLCHAIN", toolchain);
+    if process::read(cargo.args([name, "--version"])).is_err() {
+        bail!(Missing::new(format!("cargo +{toolchain} {name}"), remedy));
+    }
+    Ok(())
+}
+
 /// A source that another part of the repository brings.
 pub fn source(path: &str) -> Result<()> {
     if !workspace::path(path).exists() {

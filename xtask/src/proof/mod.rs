@@ -1,6 +1,7 @@
 //! `cargo xtask proof`: what shows that the core is right, in the size of CI or in full.
 
 pub mod chaos;
+mod coverage;
 mod fuzz;
 mod jitter;
 mod model;

@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, fuzz, jitter, model, supply, trace, walk};
+use super::{Part, coverage, fuzz, jitter, model, supply, trace, walk};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -28,8 +28,15 @@ pub const PARTS: &[Part] = &[
 ];
 
 /// Those that are worth a night or nothing.
-pub const FULL_PARTS: &[Part] = &[Part {
-    name: "supply",
-    about: "where dependencies come from, their licences, what is known against them",
-    run: supply::run,
-}];
+pub const FULL_PARTS: &[Part] = &[
+    Part {
+        name: "coverage",
+        about: "the core's tests run its lines and branches",
+        run: coverage::run,
+    },
+    Part {
+        name: "supply",
+        about: "where dependencies come from, their licences, what is known against them",
+        run: supply::run,
+    },
+];
