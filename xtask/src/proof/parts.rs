@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, coverage, fuzz, jitter, model, supply, trace, walk};
+use super::{Part, chaos, coverage, fuzz, jitter, model, supply, trace, walk};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -25,6 +25,7 @@ pub const PARTS: &[Part] = &[
         about: "the core does what a model of its rules does, in random courses",
         run: model::run,
     },
+    Part { name: "chaos", about: chaos::ABOUT, run: chaos::run },
 ];
 
 /// Those that are worth a night or nothing.
