@@ -233,6 +233,24 @@ mod tests {
     }
 
     #[test]
+    fn an_instant_and_a_span_are_an_instant() {
+        let at = Instant::from_millis;
+        assert_eq!(at(1).saturating_add(Duration::from_millis(2)), at(3));
+        assert_eq!(at(1).saturating_add(Duration::MAX).as_nanos(), u64::MAX);
+        assert_eq!(at(3).saturating_since(at(1)), Duration::from_millis(2));
+        assert_eq!(at(1).saturating_since(at(3)), Duration::ZERO);
+    }
+
+    #[test]
+    #[cfg(feature = "std")]
+    fn what_never_comes_is_never_sooner() {
+        let (early, late) = (Some(Instant::from_millis(1)), Some(Instant::from_millis(2)));
+        assert_eq!((soonest(early, late), soonest(late, early)), (early, early));
+        assert_eq!((soonest(None, late), soonest(late, None)), (late, late));
+        assert_eq!(soonest(None, None), None);
+    }
+
+    #[test]
     fn a_race_is_no_step_and_a_step_takes_no_time() {
         let mut clock = Clock::default();
         let first = clock.read(Instant::from_millis(10_000));

@@ -1,6 +1,6 @@
 //! The parts in their order.
 
-use super::{Part, chaos, coverage, fuzz, jitter, model, supply, trace, walk};
+use super::{Part, chaos, coverage, fuzz, jitter, miri, model, mutants, supply, trace, walk};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -34,6 +34,12 @@ pub const FULL_PARTS: &[Part] = &[
         name: "coverage",
         about: "the core's tests run its lines and branches",
         run: coverage::run,
+    },
+    Part { name: "miri", about: "the core's tests under an interpreter", run: miri::run },
+    Part {
+        name: "mutants",
+        about: "a test fails for every small change of the core",
+        run: mutants::run,
     },
     Part {
         name: "supply",
