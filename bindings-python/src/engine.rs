@@ -96,6 +96,12 @@ impl Engine {
         })
     }
 
+    /// When `poll_ready` may yield something without a further event; asked after a poll that
+    /// yields nothing.
+    fn poll_at(&self, py: Python<'_>, now: u64) -> Option<u64> {
+        self.with(py, |inner| inner.engine.poll_at(Instant::from_nanos(now)).map(Instant::as_nanos))
+    }
+
     /// An order to the circuit: `force_open`, `force_closed`, `metrics_only` or `reset`.
     fn control(&self, py: Python<'_>, now: u64, order: &str) -> PyResult<Step> {
         let order = Control::named(order)?;

@@ -315,7 +315,7 @@ impl Inner {
                     self.poll_at = step.poll_at;
                     self.line.deliver(step, wakes);
                 }
-                None => self.poll_at = None,
+                None => self.poll_at = self.engine.poll_at(now),
             }
         }
         let is_earlier = |at: Instant| armed.is_none_or(|armed| at < armed);

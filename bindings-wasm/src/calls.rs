@@ -78,7 +78,7 @@ pub fn on_cancelled(handle: u32, now: f64, call: f64) -> u32 {
     on_event(handle, now, call, |_| Event::Cancelled)
 }
 
-/// One waiting call whose turn has come; 5 where there is none.
+/// One waiting call whose turn has come; 5 where there is none, with when to poll again in cell 2.
 #[wasm_bindgen]
 pub fn poll_ready(handle: u32, now: f64) -> u32 {
     buffers::with(|buffers| {
@@ -86,9 +86,14 @@ pub fn poll_ready(handle: u32, now: f64) -> u32 {
             return NO_ENGINE;
         };
         let word = next_word(&mut buffers.word, host);
-        match host.engine.poll_ready(Instant::from_millis_f64(now), word) {
+        let now = Instant::from_millis_f64(now);
+        match host.engine.poll_ready(now, word) {
             Some(step) => put_step(buffers, step),
-            None => NOTHING,
+            None => {
+                let poll_at = host.engine.poll_at(now);
+                buffers.step[2] = instant(poll_at);
+                NOTHING
+            }
         }
     })
 }

@@ -15,7 +15,8 @@
 //!    [`Engine::on_event`] under the id of the newest step of that call, and do what the step says.
 //! 3. Whenever the clock reaches the newest step's [`poll_at`](Step::poll_at), call
 //!    [`Engine::poll_ready`] until it answers `None`: it hands a free permit to a waiting call, whose
-//!    id until now was [`previous`](Step::previous).
+//!    id until now was [`previous`](Step::previous). After `None`, [`Engine::poll_at`] says when to
+//!    poll again.
 //! 4. An attempt that was cut may still run. When it ends, report it under the id that it was
 //!    started with: its permit comes back and nothing else changes.
 //!

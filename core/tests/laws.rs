@@ -307,3 +307,33 @@ fn healthy_answers_close_any_circuit() {
         assert_eq!(circuit, Circuit::Closed, "seed {seed}");
     }
 }
+
+/// E2: the circuit refused when the poll was due and let go when it came, and no permit was free.
+#[test]
+fn a_poll_that_comes_late_is_told_when_to_come_again() {
+    let policy = Policy::new()
+        .max_attempts(1)
+        .max_concurrent(1)
+        .failure_threshold(1)
+        .open_duration(Duration::from_millis(10))
+        .open_jitter(false)
+        .attempt_timeout(Duration::from_millis(1))
+        .overall_timeout(None)
+        .abandoned_lease(Duration::from_secs(1));
+    let mut engine = Engine::new(&policy).expect("the policy is right");
+    let at = Instant::from_millis;
+    let first = engine.start(at(0), Request::default());
+    let second = engine.start(at(0), Request::default());
+    assert!(matches!(second.action, Action::Queue { .. }));
+    let cut = engine.on_event(at(1), first.call, Event::Elapsed, 0);
+    assert_eq!(cut.poll_at, Some(at(1)), "the circuit refuses the waiter");
+    assert_eq!(
+        engine.poll_ready(at(12), 0),
+        None,
+        "the circuit would let it go, the permit is out"
+    );
+    assert_eq!(engine.poll_at(at(12)), Some(at(1_001)), "the lease of the permit ends");
+    let step = engine.poll_ready(at(1_001), 0).expect("the permit has come back");
+    assert_eq!(step.previous, second.call);
+    assert_eq!(engine.poll_at(at(1_001)), None);
+}

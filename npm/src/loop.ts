@@ -147,8 +147,7 @@ export class Loop implements Timing, Sleeper {
     const now = this.now();
     const action = this.core.poll_ready(this.handle, now);
     if (action > STALE) {
-      // Nothing before the instant says nothing about the instant itself.
-      if (now >= this.until) this.#pollAt(-1);
+      this.#pollAt(action === NOTHING ? cells()[2]! : -1);
       return;
     }
     const buffer = cells();

@@ -204,7 +204,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
                     state.waiters.hand(step);
                     self.handed_over.notify_all();
                 }
-                None => state.poll_at = None,
+                None => state.poll_at = state.engine.poll_at(now),
             }
         }
         if state.poll_at != before {

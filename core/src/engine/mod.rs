@@ -151,6 +151,12 @@ impl Engine {
         }
     }
 
+    /// When [`poll_ready`](Self::poll_ready) may yield something without a further event; never
+    /// without an instant. Every step says so; after a poll that yields nothing it is asked here.
+    pub fn poll_at(&self, now: Instant) -> Option<Instant> {
+        self.next_poll(self.clock.peek(now))
+    }
+
     /// An order to the circuit. The step names no call.
     pub fn control(&mut self, now: Instant, control: Control) -> Step {
         let now = self.on_time(now);
@@ -239,16 +245,19 @@ impl Engine {
         limit.instant().map(|instant| self.clock.to_host(instant))
     }
 
+    #[inline(always)]
+    fn next_poll(&self, now: Instant) -> Option<Instant> {
+        let ready_at = self.ready_at(now, self.bulkhead.first()?)?;
+        Some(self.clock.to_host(ready_at))
+    }
+
     fn stale(&mut self, now: Instant, id: CallId, late: bool) -> Step {
         self.step(now, id, id, Action::Stale { late })
     }
 
     #[inline(always)]
     fn step(&mut self, now: Instant, call: CallId, previous: CallId, action: Action) -> Step {
-        let poll_at = match self.bulkhead.first() {
-            None => None,
-            Some(first) => self.ready_at(now, first).map(|instant| self.clock.to_host(instant)),
-        };
+        let poll_at = self.next_poll(now);
         Step { call, previous, action, poll_at, circuit: self.change.take() }
     }
 }

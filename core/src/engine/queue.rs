@@ -7,7 +7,7 @@ use crate::time::{Instant, Limit};
 
 impl Engine {
     /// One waiting call whose turn has come, if there is one. Call it until it answers `None`,
-    /// whenever the newest step's `poll_at` is reached. `word` is a fresh random number.
+    /// whenever the newest step's `poll_at` is reached; then ask [`poll_at`](Self::poll_at) anew. `word` is a fresh random number.
     pub fn poll_ready(&mut self, now: Instant, word: u64) -> Option<Step> {
         let now = self.on_time(now);
         let place = self.bulkhead.first()?;

@@ -153,10 +153,12 @@ impl<'a> Course<'a> {
             let may_yield = self.books.may_yield(&self.clock);
             let step = self.ask(|engine| engine.poll_ready(now, word));
             assert!(may_yield || step.is_none(), "nobody's turn before poll_at: {step:?}");
-            self.books.on_poll(&self.clock, step.as_ref());
-            if step.is_none() {
+            let Some(step) = step else {
+                let poll_at = self.engine.poll_at(now);
+                self.books.on_idle_poll(&self.clock, poll_at);
                 return Ok(());
-            }
+            };
+            self.books.on_poll(&self.clock, &step);
         }
     }
 

@@ -94,7 +94,7 @@ impl Model {
     }
 
     /// E2: when polling may yield something without a further event.
-    pub(crate) fn poll_at(&self) -> Option<Instant> {
+    pub fn poll_at(&self) -> Option<Instant> {
         let now = self.clock.now;
         self.queue.first()?;
         if self.is_permit_free() || self.breaker.refusal(&self.settings, now).is_some() {

@@ -115,6 +115,10 @@ fn refused(world: &World, now: Instant) -> Option<Option<Instant>> {
 fn polls_come_when_told(world: &World) -> Result<(), String> {
     let mut touched = world.clone();
     let told = touched.engine.on_event(touched.now(), CallId::NONE, Event::Elapsed, 0).poll_at;
+    let asked = touched.engine.poll_at(touched.now());
+    if asked != told {
+        return Err(format!("told {told:?}, asked {asked:?}"));
+    }
     let now = touched.clock;
     let instants = [now, now + 1, now + TICK, now + 2 * TICK, now + 36_000 * TICK];
     let limit = told.map_or(u64::MAX, |told| told.as_nanos());

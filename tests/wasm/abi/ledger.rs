@@ -112,7 +112,12 @@ impl Ledger {
             let is_order = call.function == "control" && order < Control::ALL.len() as f64;
             let may = ["poll_ready", "control"].contains(&call.function) && !is_order;
             claim(may, "only a poll and an unknown order yield nothing")?;
-            return untouched(before, reply);
+            let mut before = *before;
+            if call.function == "poll_ready" {
+                claim((-1.0..2e13).contains(&cells[2]), "an idle poll says when to poll again")?;
+                before[2] = cells[2];
+            }
+            return untouched(&before, reply);
         }
         let is_event = call.function.starts_with("on_");
         if is_event && !self.ids[&handle(call)].contains(&(call.arguments[2] as u64)) {

@@ -20,9 +20,6 @@ pub struct Books {
     spent: Vec<CallId>,
     given: BTreeSet<CallId>,
     poll_at: Option<Instant>,
-    /// A poll came late and yielded nothing: what may come by time alone is known again with the
-    /// next step.
-    polled_late: bool,
     sums: Sums,
 }
 
@@ -107,13 +104,12 @@ impl Books {
 
     /// May a poll yield something by now?
     pub fn may_yield(&self, clock: &HostClock) -> bool {
-        let is_due = |now| self.polled_late || self.poll_at.is_some_and(|at| at <= now);
+        let is_due = |now| self.poll_at.is_some_and(|at| at <= now);
         clock.now().is_none_or(is_due)
     }
 
     pub fn on_poll_at(&mut self, clock: &HostClock, step: &Step) {
         self.poll_at = step.poll_at.map(|at| clock.engine_time(at));
-        self.polled_late = false;
     }
 
     pub fn on_start(&mut self, clock: &HostClock, request: &Request, step: &Step) {
@@ -161,20 +157,18 @@ impl Books {
         self.sums.late += 1;
     }
 
-    pub fn on_poll(&mut self, clock: &HostClock, step: Option<&Step>) {
-        match step {
-            Some(step) => {
-                let waits = matches!(self.open[&step.previous].action, Action::Queue { .. });
-                assert!(waits, "only waiters are polled: {step:?}");
-                self.on_poll_at(clock, step);
-                self.move_on(clock, false, step);
-            }
-            // Before that instant a poll says nothing about it.
-            None => {
-                let reached = self.poll_at.take_if(|at| clock.now().is_none_or(|now| *at <= now));
-                self.polled_late |= reached.is_some_and(|at| clock.now() != Some(at));
-            }
-        }
+    pub fn on_poll(&mut self, clock: &HostClock, step: &Step) {
+        let waits = matches!(self.open[&step.previous].action, Action::Queue { .. });
+        assert!(waits, "only waiters are polled: {step:?}");
+        self.on_poll_at(clock, step);
+        self.move_on(clock, false, step);
+    }
+
+    /// A poll yielded nothing, and the engine says when to poll again.
+    pub fn on_idle_poll(&mut self, clock: &HostClock, poll_at: Option<Instant>) {
+        self.poll_at = poll_at.map(|at| clock.engine_time(at));
+        let is_later = self.poll_at.is_none_or(|at| clock.now() != Some(at));
+        assert!(is_later, "polled for nothing");
     }
 
     /// The call has left the phase that its id named.

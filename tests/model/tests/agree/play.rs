@@ -58,6 +58,9 @@ impl Play {
         let model = self.model.step(reading, input, word);
         self.tally.count(model.as_ref());
         self.compare(input, core, model).map_err(|difference| self.told(&difference))?;
+        if core.is_none() {
+            self.next_polls(reading)?;
+        }
         self.laws_of_step(&laws::Step {
             before: &before,
             input,
@@ -140,6 +143,15 @@ impl Play {
             return Err(format!("{input:?}\ncore  {core:?}\nmodel {expected:?}"));
         }
         Ok(())
+    }
+
+    /// E2: after a poll that yields nothing the engine is asked when to poll again.
+    fn next_polls(&self, reading: Instant) -> Result<(), String> {
+        let (core, model) = (self.engine.poll_at(reading), self.model.poll_at());
+        if core == model {
+            return Ok(());
+        }
+        Err(self.told(&format!("the next poll\ncore  {core:?}\nmodel {model:?}")))
     }
 
     fn snapshots(&self, reading: Instant) -> Result<(), String> {
