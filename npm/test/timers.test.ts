@@ -132,3 +132,27 @@ test("a call that waits keeps the process alive", () => {
   `);
   assert.equal(stdout, "went on\n");
 });
+
+test("a poll that comes late forgets no waiter (E2)", async () => {
+  const clock = new VirtualClock();
+  const client = new ResilientClient(
+    {
+      retry: false,
+      breaker: { failureThreshold: 1, openDurationMs: 10, openJitter: false },
+      bulkhead: { maxConcurrent: 1, maxQueue: 1, abandonedLeaseMs: 1_000 },
+      attemptTimeoutMs: 1,
+      overallTimeoutMs: null,
+    },
+    clock.host,
+  );
+  // Slow enough for the circuit to let somebody go again, when the permit is still out.
+  client.on("circuitChanged", ({ to }) => {
+    if (to === "open") clock.time += 11;
+  });
+  const first = client.tryCall(() => new Promise<never>(() => {}));
+  const second = client.tryCall(() => "ok");
+  await clock.advance(2_000);
+  assert.equal((await first).ok, false);
+  assert.equal((await second).ok, true);
+  client.close();
+});
