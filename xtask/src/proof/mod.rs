@@ -11,6 +11,7 @@ mod page;
 mod parts;
 mod supply;
 pub mod trace;
+mod trials;
 pub mod walk;
 
 use anyhow::{Result, bail};

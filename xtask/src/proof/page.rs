@@ -26,6 +26,22 @@ pub fn write(part: &Part, figures: &str) -> Result<()> {
     Ok(())
 }
 
+/// Writes the table of this name, whose place the page marks.
+pub fn write_table(name: &str, table: &str) -> Result<()> {
+    let file = workspace::path("docs/verification.md");
+    let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    fs::write(&file, with_table(&text, name, table)?)?;
+    Ok(())
+}
+
+fn with_table(text: &str, name: &str, table: &str) -> Result<String> {
+    let begin = format!("<!-- {name}: written by `cargo xtask proof --full {name}` -->\n");
+    let end = format!("<!-- end of {name} -->\n");
+    let (before, rest) = text.split_once(&begin).context("the page has no place for the table")?;
+    let (_, after) = rest.split_once(&end).context("the table of the page has no end")?;
+    Ok(format!("{before}{begin}{table}{end}{after}"))
+}
+
 fn with_row(text: &str, name: &str, row: &str) -> Result<String> {
     let (before, rest) = text.split_once(BEGIN).context("the page has no place for figures")?;
     let (table, after) = rest.split_once(END).context("the figures of the page have no end")?;
@@ -50,6 +66,17 @@ mod tests {
         assert_eq!(changed, page.replace("| a | 1 |", "| a | 2 |"));
         let added = with_row(&page, "b", "| b | 3 |").unwrap();
         assert_eq!(added, page.replace("| a | 1 |", "| a | 1 |\n| b | 3 |"));
+    }
+
+    #[test]
+    fn a_table_is_replaced() {
+        let marks = |inside: &str| {
+            format!(
+                "a\n<!-- t: written by `cargo xtask proof --full t` -->\n{inside}<!-- end of t -->\nb\n"
+            )
+        };
+        assert_eq!(with_table(&marks("| 1 |\n"), "t", "| 2 |\n").unwrap(), marks("| 2 |\n"));
+        assert!(with_table(&marks(""), "u", "| 2 |\n").is_err());
     }
 
     #[test]

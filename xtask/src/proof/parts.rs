@@ -1,6 +1,8 @@
 //! The parts in their order.
 
-use super::{Part, chaos, coverage, fuzz, jitter, miri, model, mutants, supply, trace, walk};
+use super::{
+    Part, chaos, coverage, fuzz, jitter, miri, model, mutants, supply, trace, trials, walk,
+};
 
 /// Each can be run alone.
 pub const PARTS: &[Part] = &[
@@ -40,6 +42,11 @@ pub const FULL_PARTS: &[Part] = &[
         name: "mutants",
         about: "a test fails for every small change of the core",
         run: mutants::run,
+    },
+    Part {
+        name: "trials",
+        about: "faults put into the core by hand are each found by checks of several kinds",
+        run: trials::run,
     },
     Part {
         name: "supply",
