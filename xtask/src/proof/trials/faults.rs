@@ -17,8 +17,8 @@ pub const FAULTS: &[Fault] = &[
         name: "one probe too many",
         rule: "K3",
         file: "core/src/breaker/half_open.rs",
-        right: "(leases.len() - ended >= self.config.probes).then(|| leases[ended])",
-        wrong: "(leases.len() - ended > self.config.probes).then(|| leases[ended])",
+        right: "(self.leases.len() - ended >= self.config.probes).then(|| self.leases[ended])",
+        wrong: "(self.leases.len() - ended > self.config.probes).then(|| self.leases[ended])",
     },
     Fault {
         name: "an old id is accepted",
@@ -33,10 +33,10 @@ pub const FAULTS: &[Fault] = &[
         name: "the token of an unsent retry is lost",
         rule: "G3",
         file: "core/src/engine/settle.rs",
-        right: "if let (Token::Held(cost), Some(budget)) = (call.token, &mut self.budget) {
-            budget.give_back(now, cost);",
-        wrong: "if let (Token::Held(cost), Some(budget)) = (call.token, &mut self.budget) {
-            budget.give_back(now, cost - cost);",
+        right: "self.budget.iter_mut().for_each(|budget| budget.give_back(now, cost));
+        call.token",
+        wrong: "self.budget.iter_mut().for_each(|budget| budget.give_back(now, cost - cost));
+        call.token",
     },
     Fault {
         name: "a long Retry-After is clamped",
@@ -123,8 +123,8 @@ pub const FAULTS: &[Fault] = &[
         name: "a refusal promises too early a time",
         rule: "L12",
         file: "core/src/breaker.rs",
-        right: "State::Open { until } if now < *until => Err(Refusal::until(*until)),",
-        wrong: "State::Open { until } if now < *until => Err(Refusal::until(until.before(1))),",
+        right: "State::Open { until } if now < until => Err(Refusal::until(until)),",
+        wrong: "State::Open { until } if now < until => Err(Refusal::until(until.before(1))),",
     },
 ];
 
