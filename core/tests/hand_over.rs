@@ -400,3 +400,44 @@ fn a_waker_may_use_the_client() {
     drop(waiting);
     assert_eq!(client.snapshot().running, 0);
 }
+
+/// A waker that is replaced or no longer needed may end its task, which may use the client.
+#[test]
+fn a_waker_is_dropped_without_the_lock() {
+    type Clock = fn() -> Instant;
+    struct Nosy {
+        client: Arc<Client<Clock, fn() -> u64>>,
+        dropped: Arc<AtomicU32>,
+    }
+    impl Wake for Nosy {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Nosy {
+        fn drop(&mut self) {
+            self.dropped.fetch_add(self.client.snapshot().queued, Ordering::SeqCst);
+        }
+    }
+    let clock: Clock = || Instant::ORIGIN;
+    let word: fn() -> u64 = || 0;
+    let client = Arc::new(Client::new(&Policy::new().max_concurrent(1), clock, word).unwrap());
+    let dropped = Arc::new(AtomicU32::new(0));
+    let (done, is_done) = std::sync::mpsc::channel();
+    let count = dropped.clone();
+    // In a thread of its own: under the lock the drop would wait for itself.
+    std::thread::spawn(move || {
+        let waker =
+            || Waker::from(Arc::new(Nosy { client: client.clone(), dropped: dropped.clone() }));
+        let never = |_| std::future::pending::<Result<(), Kind>>();
+        let sleep = |_| std::future::pending::<()>();
+        let start = || Box::pin(client.call(Request::default(), sleep, never, verdict));
+        let (mut running, mut waiting) = (start(), start());
+        assert!(running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        for _ in 0..2 {
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
+        }
+        drop(waiting);
+        done.send(client.snapshot().queued).expect("the test waits");
+    });
+    let queued = is_done.recv_timeout(Duration::from_secs(20)).expect("nobody holds the lock");
+    assert_eq!((queued, count.load(Ordering::SeqCst)), (0, 1), "one was replaced in the line");
+}

@@ -232,6 +232,8 @@ fn unknown_names_get_a_suggestion_within_reach() {
             "maxAttempts is not a field of a policy; did you mean retry.maxAttempts?",
         ),
         (r#"{"retries": {}}"#, "retries is not a field of a policy; did you mean retry?"),
+        // Four slips in the field and the section left out: one too many.
+        (r#"{"basexxxx": 1}"#, "basexxxx is not a field of a policy; no field has a name like it"),
         (r#"{"BREAKER": {}}"#, "BREAKER is not a field of a policy; did you mean breaker?"),
         (
             r#"{"shouldNotBeSoFarFromAnythingThatIsKnownHere": 1}"#,
