@@ -45,13 +45,21 @@ impl Dice {
     }
 }
 
-fn policy(dice: &mut Dice) -> (Policy, u32) {
-    let max = 1 + dice.below(4) as u32;
+/// How many attempts may run at once, and how many a call may make.
+#[derive(Clone, Copy)]
+struct Limits {
+    running: u32,
+    attempts: u32,
+}
+
+fn policy(dice: &mut Dice) -> (Policy, Limits) {
+    let mut limits = Limits { running: 1 + dice.below(4) as u32, attempts: 0 };
     let jitter = dice.of(Jitter::ALL);
+    limits.attempts = 1 + dice.below(6) as u32;
     let base = dice.millis(200);
     let mut policy = Policy::new()
         .preset(dice.of(Preset::ALL))
-        .max_attempts(1 + dice.below(6) as u32)
+        .max_attempts(limits.attempts)
         .base(base)
         .cap(base * (1 + dice.below(20) as u32))
         .jitter(jitter)
@@ -63,7 +71,7 @@ fn policy(dice: &mut Dice) -> (Policy, u32) {
         .success_threshold(1 + dice.below(3) as u32)
         .scope(dice.of(Scope::ALL))
         .capacity(1.0 + dice.below(20) as f64)
-        .max_concurrent(max)
+        .max_concurrent(limits.running)
         .max_queue(dice.below(5) as u32)
         .max_calls(dice.of(&[None, None, Some(1), Some(4)]))
         .queue_timeout(dice.of(&[None, Some(Duration::from_millis(300))]))
@@ -77,14 +85,18 @@ fn policy(dice: &mut Dice) -> (Policy, u32) {
     for section in Section::ALL {
         if dice.one_in(8) && *section != Section::Bulkhead {
             policy = policy.without(*section);
+            if *section == Section::Retry {
+                limits.attempts = 1;
+            }
         }
     }
-    (policy, max)
+    (policy, limits)
 }
 
 /// The host's own books, kept beside the engine's.
 #[derive(Default)]
 struct Books {
+    max_attempts: u32,
     /// The newest step of each call under way.
     open: HashMap<CallId, Step>,
     /// Ids that named something once.
@@ -96,7 +108,7 @@ struct Books {
 }
 
 impl Books {
-    fn on_step(&mut self, now: Instant, deadline: Option<Instant>, step: Step) {
+    fn on_step(&mut self, now: Instant, step: Step) {
         let before = self.open.remove(&step.previous);
         match step.action {
             Action::Stale { .. } => {
@@ -110,11 +122,8 @@ impl Books {
                 assert!(decision.reason != Reason::Success || decision.attempts > 0);
             }
             Action::Attempt { number, .. } => {
-                assert!(number >= 1);
-                assert!(
-                    deadline.is_none_or(|deadline| now < deadline),
-                    "no attempt at the deadline"
-                );
+                let most = self.max_attempts;
+                assert!((1..=most).contains(&number), "attempt {number} of {most}");
             }
             Action::Wait { until, .. } => assert!(until.is_none_or(|until| until >= now)),
             Action::Queue { .. } => {}
@@ -132,18 +141,19 @@ impl Books {
 fn random_courses_keep_the_laws() {
     for seed in 0..SEEDS {
         let mut dice = Dice(seed);
-        let (policy, max) = policy(&mut dice);
+        let (policy, limits) = policy(&mut dice);
         let mut engine = Engine::new(&policy).unwrap_or_else(|error| panic!("{seed}: {error}"));
-        let mut books = Books::default();
+        let mut books = Books { max_attempts: limits.attempts, ..Books::default() };
         let mut now = dice.of(&[0, 1_000, 1 << 50]);
         for number in 0..STEPS {
             now = next_reading(&mut dice, now);
             play(&mut dice, &mut engine, &mut books, Instant::from_nanos(now));
             let snapshot = engine.snapshot(Instant::from_nanos(now));
             let context = format!("seed {seed}, step {number}: {snapshot:?}");
-            assert!(snapshot.running <= max, "running ≤ max; {context}");
+            assert!(snapshot.running <= limits.running, "running ≤ max; {context}");
             let counters = &snapshot.counters;
-            assert!(counters.retries <= counters.attempts, "{context}");
+            let ended = counters.successes + counters.failures.iter().sum::<u64>();
+            assert!(ended <= counters.attempts, "{context}");
             assert_eq!(books.started, books.finished + books.open.len() as u64, "{context}");
         }
         settle_down(&mut engine, &mut books, now, seed);
@@ -174,11 +184,11 @@ fn play(dice: &mut Dice, engine: &mut Engine, books: &mut Books, now: Instant) {
             };
             books.started += 1;
             let step = engine.start(now, request);
-            books.on_step(now, None, step);
+            books.on_step(now, step);
         }
         6..8 => {
             while let Some(step) = engine.poll_ready(now, word) {
-                books.on_step(now, None, step);
+                books.on_step(now, step);
             }
         }
         8 if !books.stale.is_empty() => {
@@ -195,7 +205,7 @@ fn play(dice: &mut Dice, engine: &mut Engine, books: &mut Books, now: Instant) {
         }
         10 if dice.one_in(10) => {
             let step = engine.control(now, dice.of(Control::ALL));
-            books.on_step(now, None, step);
+            books.on_step(now, step);
         }
         11 if !books.cut.is_empty() => {
             let id = books.cut.swap_remove(dice.below(books.cut.len() as u64) as usize);
@@ -217,7 +227,7 @@ fn play(dice: &mut Dice, engine: &mut Engine, books: &mut Books, now: Instant) {
             if next.call == step.call && !matches!(next.action, Action::Finish(_)) {
                 return;
             }
-            books.on_step(now, None, next);
+            books.on_step(now, next);
         }
         _ => {}
     }
@@ -240,14 +250,14 @@ fn outcome(dice: &mut Dice) -> Outcome {
     }
 }
 
-/// Time and healthy answers lead back to a closed circuit with nothing held.
+/// With time and healthy answers every call ends and nothing is held.
 fn settle_down(engine: &mut Engine, books: &mut Books, mut now: u64, seed: u64) {
     engine.control(Instant::from_nanos(now), Control::ForceClosed);
     for _ in 0..10_000 {
         now = now.wrapping_add(500_000_000);
         let at = Instant::from_nanos(now);
         while let Some(step) = engine.poll_ready(at, 0) {
-            books.on_step(at, None, step);
+            books.on_step(at, step);
         }
         for step in books.open.values().copied().collect::<Vec<_>>() {
             let event = match step.action {
@@ -256,7 +266,7 @@ fn settle_down(engine: &mut Engine, books: &mut Books, mut now: u64, seed: u64) 
             };
             let next = engine.on_event(at, step.call, event, 0);
             if next.call != step.call || matches!(next.action, Action::Finish(_)) {
-                books.on_step(at, None, next);
+                books.on_step(at, next);
             }
         }
         if books.open.is_empty() {
@@ -276,9 +286,9 @@ fn settle_down(engine: &mut Engine, books: &mut Books, mut now: u64, seed: u64) 
 fn healthy_answers_close_any_circuit() {
     for seed in 0..SEEDS {
         let mut dice = Dice(seed ^ 0xc105_ed00);
-        let (policy, _) = policy(&mut dice);
+        let (policy, limits) = policy(&mut dice);
         let mut engine = Engine::new(&policy).expect("a policy of the dice is right");
-        let mut books = Books::default();
+        let mut books = Books { max_attempts: limits.attempts, ..Books::default() };
         let mut now = 0;
         for _ in 0..200 {
             now = next_reading(&mut dice, now);

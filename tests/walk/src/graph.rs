@@ -8,6 +8,7 @@ use stormproof::{Control, Outcome};
 
 use crate::laws::LAWS;
 use crate::promises;
+use crate::seen::Seen;
 use crate::transition::Transition;
 use crate::world::{Move, Scene, World};
 
@@ -18,9 +19,10 @@ pub struct Figures {
     pub moves: usize,
     /// Moves from the start to the farthest state.
     pub depth: usize,
+    pub seen: Seen,
 }
 
-/// 128 bits of two differently keyed SipHash-1-3: among 10^8 states two would share them with a
+/// 128 bits of two SipHash-1-3 over different beginnings: among 10^8 states two would share them with a
 /// probability below 10^-22.
 type Key = (u64, u64);
 
@@ -55,6 +57,7 @@ struct Arrival {
     what: Move,
     key: Key,
     is_good: bool,
+    seen: Seen,
     /// Left out where the state was known already.
     place: Option<Box<(World, State)>>,
 }
@@ -155,13 +158,15 @@ impl Walk<'_> {
         }
         let key = key(&state);
         let is_good = is_good(&transition);
+        let seen = transition.step.map(|step| Seen::of(&step, &state)).unwrap_or_default();
         let arrived = (!self.known.contains_key(&key)).then(|| Box::new((world, state)));
-        Ok(Arrival { from: place.index, what, key, is_good, place: arrived })
+        Ok(Arrival { from: place.index, what, key, is_good, seen, place: arrived })
     }
 
     fn arrive(&mut self, arrival: Arrival) -> Option<Place> {
-        let Arrival { from, what, key, is_good, place } = arrival;
+        let Arrival { from, what, key, is_good, seen, place } = arrival;
         self.figures.moves += 1;
+        self.figures.seen.add(seen);
         let next = self.nodes.len() as u32;
         let index = *self.known.entry(key).or_insert(next);
         if is_good {

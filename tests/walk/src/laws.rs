@@ -22,6 +22,7 @@ pub const LAWS: &[Law] = &[
     ("L10 open time", breaker::open_time),
     ("L11 one ending", call::one_ending),
     ("K1-K6 circuit", breaker::circuit),
+    ("B1 C2 memory", retry::memory),
     ("G1-G5 tokens", retry::tokens),
     ("O1 gates", call::gates),
     ("O6 endings", retry::endings),

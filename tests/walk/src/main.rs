@@ -7,6 +7,7 @@ mod laws;
 mod promises;
 mod rules;
 mod scenes;
+mod seen;
 mod transition;
 mod world;
 
@@ -27,7 +28,12 @@ fn main() -> ExitCode {
     };
     match walk_through(&scenes) {
         Ok(all) => {
-            let Figures { states, moves, .. } = all;
+            let Figures { states, moves, seen, .. } = all;
+            let lacking = seen.lacking();
+            if !lacking.is_empty() {
+                println!("no world leads to {}", lacking.join(", "));
+                return ExitCode::FAILURE;
+            }
             println!(
                 "proof walk: {} worlds, {states} states, {moves} moves, 0 laws broken",
                 scenes.len()
@@ -44,10 +50,11 @@ fn main() -> ExitCode {
 fn walk_through(scenes: &[Scene]) -> Result<Figures, String> {
     let mut all = Figures::default();
     for scene in scenes {
-        let Figures { states, moves, depth } = walk(scene)?;
+        let Figures { states, moves, depth, seen } = walk(scene)?;
         println!("walk {}: {states} states, {moves} moves, depth {depth}", scene.name);
         all.states += states;
         all.moves += moves;
+        all.seen.add(seen);
     }
     Ok(all)
 }

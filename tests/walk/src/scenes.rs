@@ -53,6 +53,8 @@ const NETWORK: Outcome = Outcome::of(Kind::Network);
 const THROTTLED: Outcome = Outcome::of(Kind::Throttled).with_status(429);
 const NOT_FOUND: Outcome = Outcome::of(Kind::Client).with_status(404);
 const MISDIRECTED: Outcome = Outcome::of(Kind::Server).with_status(421);
+const TOO_EARLY: Outcome = Outcome::of(Kind::Server).with_status(425);
+const NOT_SENT: Outcome = Outcome::of(Kind::Network).not_sent();
 const CANCELLED: Outcome = Outcome::of(Kind::Cancelled);
 /// Asks for two ticks, and for more than the policy accepts.
 const BUSY: Outcome = Outcome::of(Kind::Server).with_status(503).with_retry_after_ms(200);
@@ -178,11 +180,21 @@ fn engines() -> Vec<Scene> {
         ..RULES
     };
     let whole_calls = Breaker { scope: Scope::Call, ..BREAKER };
-    let waiting = Rules { wait_for_circuit: true, bulkhead: BULKHEAD, budget: None, ..rules };
+    let one_probe = Breaker { probes: 1, ..BREAKER };
+    let waiting = Rules { wait_for_circuit: true, breaker: Some(one_probe), budget: None, ..rules };
     vec![
         scene("engine", rules),
         scene("engine: scope call", Rules { breaker: Some(whole_calls), ..rules }),
         scene("engine: wait_for_circuit", waiting),
+        Scene {
+            calls: 2,
+            outcomes: vec![Outcome::SUCCESS, NETWORK, MISDIRECTED, TOO_EARLY, NOT_SENT],
+            requests: vec![(None, Safety::Keyed), (None, Safety::Unsafe)],
+            ..scene(
+                "engine: once more after a 421 or 425",
+                Rules { max_attempts: 4, attempt_timeout: None, overall_timeout: None, ..RULES },
+            )
+        },
         Scene {
             outcomes: vec![Outcome::SUCCESS, NETWORK, BUSY, CLOSED_FOR_LONG, MISDIRECTED],
             calls: 2,

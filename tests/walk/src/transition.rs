@@ -50,6 +50,8 @@ pub struct Live<'a> {
     pub stage: &'a StageState,
     pub deadline: Option<u64>,
     pub attempts: u32,
+    /// Ceiling, last own delay, and whether any retry was planned.
+    pub growth: (u64, u64, bool),
     pub token: Option<(u64, bool)>,
     pub retried_once: bool,
     pub pass: Option<&'a PassState>,
@@ -57,7 +59,8 @@ pub struct Live<'a> {
 }
 
 pub fn live(call: &CallState) -> Option<Live<'_>> {
-    let CallState::Live { stage, deadline, attempts, token, retried_once, pass, safety, .. } = call
+    let CallState::Live { stage, deadline, attempts, growth, token, retried_once, pass, safety } =
+        call
     else {
         return None;
     };
@@ -65,6 +68,7 @@ pub fn live(call: &CallState) -> Option<Live<'_>> {
         stage,
         deadline: *deadline,
         attempts: *attempts,
+        growth: *growth,
         token: *token,
         retried_once: *retried_once,
         pass: pass.as_ref(),

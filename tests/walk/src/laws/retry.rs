@@ -8,7 +8,7 @@ use stormproof::{Outcome, Reason};
 use super::{equal, holds};
 use crate::circuit::{Verdict, verdict};
 use crate::rules::TICK;
-use crate::transition::{End, Live, Transition, own_delay};
+use crate::transition::{End, Live, Transition, live, own_delay};
 
 /// After a failed attempt, the first reason that holds ends the call; if none does it waits.
 pub fn endings(t: &Transition<'_>) -> Result<(), String> {
@@ -28,7 +28,7 @@ pub fn endings(t: &Transition<'_>) -> Result<(), String> {
 fn refusal(t: &Transition<'_>, call: &Live<'_>, outcome: &Outcome) -> Option<Reason> {
     let rules = t.rules();
     let asked = outcome.retry_after_ms.map(|millis| millis * 1_000_000);
-    let once = matches!((outcome.kind, outcome.status), (Kind::Server, 421 | 425));
+    let once = is_once(outcome);
     let sent = outcome.phase == Phase::Unknown;
     let certain = !sent || once || outcome.kind == Kind::Throttled;
     let repeatable = match call.safety {
@@ -92,6 +92,27 @@ pub fn delays(t: &Transition<'_>) -> Result<(), String> {
         _ => return Err(format!("a wait for {why}")),
     };
     equal("the wait", &planned, &due)
+}
+
+/// What a call remembers of its retries: the ceiling of their number, the last own delay, and
+/// whether one of them followed a 421 or 425.
+pub fn memory(t: &Transition<'_>) -> Result<(), String> {
+    let (Some(_), Some(before), Some(step)) = (t.planned(), t.caller(), t.step) else {
+        return Ok(());
+    };
+    let call = t.world.call(step.call).ok_or("a call that waits is gone")?;
+    let after = live(&call).ok_or("a call that waits was left behind")?;
+    let own = |word| own_delay(t.rules(), before.attempts, word);
+    equal("the growth", &after.growth, &(own(u64::MAX), own(t.word()), true))?;
+    let once = match t.end() {
+        Some(End::Outcome(outcome)) => is_once(&outcome),
+        _ => false,
+    };
+    equal("retried once", &after.retried_once, &(before.retried_once || once))
+}
+
+fn is_once(outcome: &Outcome) -> bool {
+    matches!((outcome.kind, outcome.status), (Kind::Server, 421 | 425))
 }
 
 fn spread(t: &Transition<'_>, call: &Live<'_>, asked: u64) -> u64 {
