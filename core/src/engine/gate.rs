@@ -14,13 +14,6 @@ impl From<Refusal> for Ending {
 }
 
 impl Engine {
-    /// Would the circuit let an attempt of this call go? A call that it has let go as a whole asks
-    /// again only when the circuit has changed since.
-    #[inline]
-    pub(super) fn gate(&self, now: Instant, call: &Call) -> Result<(), Refusal> {
-        if self.holds_pass(call) { Ok(()) } else { self.breaker.peek(now) }
-    }
-
     /// A new call asks for a permit.
     #[inline(always)]
     pub(super) fn enter_new(&mut self, now: Instant, mut call: Call) -> Step {
@@ -102,12 +95,5 @@ impl Engine {
         };
         self.calls.remove(id);
         self.refuse(now, previous, &mut call, Ending::of(Reason::BulkheadFull))
-    }
-
-    /// Where whole calls count: has the circuit let this call go, and not changed since?
-    #[inline]
-    fn holds_pass(&self, call: &Call) -> bool {
-        self.plan.scope == Scope::Call
-            && call.pass.is_some_and(|pass| self.breaker.is_current(&pass))
     }
 }

@@ -116,7 +116,7 @@ impl Engine {
         if call.is_deadline_by(now) {
             return self.refuse(now, CallId::NONE, &mut call, Ending::of(Reason::DeadlineExceeded));
         }
-        match self.gate(now, &call) {
+        match self.breaker.peek(now) {
             Ok(()) => self.enter_new(now, call),
             Err(refusal) => self.refuse(now, CallId::NONE, &mut call, refusal.into()),
         }
@@ -247,8 +247,8 @@ impl Engine {
 
     #[inline(always)]
     fn next_poll(&self, now: Instant) -> Option<Instant> {
-        let ready_at = self.ready_at(now, self.bulkhead.first()?)?;
-        Some(self.clock.to_host(ready_at))
+        self.bulkhead.first()?;
+        self.ready_at(now).map(|instant| self.clock.to_host(instant))
     }
 
     fn stale(&mut self, now: Instant, id: CallId, late: bool) -> Step {

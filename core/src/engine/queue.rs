@@ -17,7 +17,7 @@ impl Engine {
         else {
             return None;
         };
-        let gate = self.gate(now, &call);
+        let gate = self.breaker.peek(now);
         if gate.is_ok() && !self.bulkhead.has_free_permit() {
             return None;
         }
@@ -84,13 +84,10 @@ impl Engine {
         self.stale(now, id, true)
     }
 
-    /// When polling may yield something without a further event, `first` standing first in line.
+    /// When polling may yield something without a further event, where somebody stands in line.
     #[cold]
-    pub(super) fn ready_at(&self, now: Instant, first: u32) -> Option<Instant> {
-        let Some(Entry::Live { call, .. }) = self.calls.get(self.calls.id_at(first)) else {
-            return None;
-        };
-        if self.bulkhead.has_free_permit() || self.gate(now, call).is_err() {
+    pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
+        if self.bulkhead.has_free_permit() || self.breaker.peek(now).is_err() {
             return Some(now);
         }
         let (_, lease, holds_permit) = self.first_lease()?;

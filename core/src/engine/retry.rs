@@ -170,7 +170,7 @@ impl Engine {
             let until = Some(self.clock.to_host(until));
             return self.step(now, id, id, Action::Wait { until, why, planned: Duration::ZERO });
         }
-        match self.gate(now, &call) {
+        match self.breaker.peek(now) {
             Ok(()) => {
                 let renewed = self.calls.renew(id);
                 self.enter(now, renewed, id)
