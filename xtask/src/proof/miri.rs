@@ -1,8 +1,8 @@
 //! The tests of the core in an interpreter that sees undefined behaviour, leaks and races.
 //!
 //! It is a thousand times slower, so some tests are smaller there (`cfg!(miri)`): `laws` has 2 courses of
-//! 400, `hand_over` 20 of 3,000, the threads of `drive` 80 calls of 8,000, `vectors` 3 files of 17; the documents of `hostile` are a hundredth as long; the calendar and the
-//! thousandths are taken in steps. Three are left out and counted as such: the table of a million
+//! 400, `hand_over` 20 of 3,000, the threads of `drive` 80 calls of 8,000, `vectors` 3 files of 17;
+//! the documents of `hostile` are a hundredth as long; its waits, the calendar and the thousandths are taken in steps. Three are left out and counted as such: the table of a million
 //! slots, the documents of all vectors, and the statistics of the jitter.
 
 use std::process::Command;

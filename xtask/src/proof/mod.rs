@@ -21,9 +21,9 @@ use parts::{FULL_PARTS, PARTS};
 /// How much is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// What every run of the tests has: minutes.
+    /// Minutes: what every change is worth.
     Ci,
-    /// What is worth a night: its figures are written into `docs/verification.md`.
+    /// Hours: its figures are written into `docs/verification.md`.
     Full,
 }
 
