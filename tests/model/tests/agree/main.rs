@@ -4,6 +4,7 @@
 //! `STORMPROOF_PROOF_SEED` chooses other courses.
 
 mod course;
+mod long;
 mod moves;
 mod play;
 mod policies;

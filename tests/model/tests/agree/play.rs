@@ -154,7 +154,8 @@ impl Play {
         Err(self.told(&format!("the next poll\ncore  {core:?}\nmodel {model:?}")))
     }
 
-    fn snapshots(&self, reading: Instant) -> Result<(), String> {
+    /// Every figure, as things stand.
+    pub fn snapshots(&self, reading: Instant) -> Result<(), String> {
         let (core, model): (Snapshot, Snapshot) =
             (self.engine.snapshot(reading), self.model.snapshot(reading));
         if core != model {
