@@ -185,7 +185,9 @@ mod tests {
         assert_eq!(kind(413, None, Safety::Idempotent), Kind::Client);
         assert_eq!(kind(413, Some(5_000), Safety::Idempotent), Kind::Throttled);
         assert_eq!(kind(409, None, Safety::Keyed), Kind::Throttled);
-        assert_eq!(kind(409, None, Safety::Idempotent), Kind::Client);
+        for safety in [Safety::Idempotent, Safety::Unsafe, Safety::Once] {
+            assert_eq!(kind(409, None, safety), Kind::Client);
+        }
         assert_eq!(kind(501, None, Safety::Idempotent), Kind::Client);
         assert_eq!(kind(529, None, Safety::Idempotent), Kind::Server);
         assert_eq!(kind(0, None, Safety::Idempotent), Kind::Success);
