@@ -79,22 +79,40 @@ mod threads {
     }
 
     #[test]
+    fn a_sleep_that_panics_gives_its_call_up() {
+        let policy = Policy::new()
+            .without(Section::Breaker)
+            .max_calls(1)
+            .capacity(1.0)
+            .refill_per_second(0.0);
+        let client = Client::new(&policy, clock(), || 0).unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let fails = |_| Err::<(), _>(Kind::Network);
+            client.call_blocking(Request::default(), |_| panic!("the sleep's own"), fails, verdict)
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(client.snapshot().tokens, Some(1_000), "the retry was not sent");
+        assert!(call(&client, &|| {}).is_ok(), "the only place in the table is free");
+    }
+
+    /// A call whose operation succeeds.
+    fn call<Now: Fn() -> Instant, Word: Fn() -> u64>(
+        client: &Client<Now, Word>,
+        operation: &dyn Fn(),
+    ) -> Result<Answer<()>, CallError<Kind>> {
+        let succeeds = |_| {
+            operation();
+            Ok(())
+        };
+        client.call_blocking(Request::default(), std::thread::sleep, succeeds, verdict)
+    }
+
+    #[test]
     fn a_thread_leaves_the_line_at_its_limit() {
         let policy = plain().max_concurrent(1).queue_timeout(Duration::from_millis(20));
         let client = Client::new(&policy, clock(), || 0).unwrap();
-        let call = |operation: &dyn Fn()| {
-            client.call_blocking(
-                Request::default(),
-                std::thread::sleep,
-                |_| {
-                    operation();
-                    Ok::<_, Kind>(())
-                },
-                verdict,
-            )
-        };
-        let first = call(&|| {
-            let refused = call(&|| {}).expect_err("the only permit is taken");
+        let first = call(&client, &|| {
+            let refused = call(&client, &|| {}).expect_err("the only permit is taken");
             assert_eq!(refused.decision.reason, Reason::QueueTimeout);
         });
         assert!(first.is_ok());
@@ -105,20 +123,9 @@ mod threads {
     fn a_thread_without_a_limit_waits_for_its_turn() {
         let client = Client::new(&plain().overall_timeout(None).max_concurrent(1), clock(), || 0);
         let client = client.unwrap();
-        let call = |operation: &(dyn Fn() + Sync)| {
-            client.call_blocking(
-                Request::default(),
-                std::thread::sleep,
-                |_| {
-                    operation();
-                    Ok::<_, Kind>(())
-                },
-                verdict,
-            )
-        };
         std::thread::scope(|scope| {
-            let first = call(&|| {
-                scope.spawn(|| assert!(call(&|| {}).is_ok()));
+            let first = call(&client, &|| {
+                scope.spawn(|| assert!(call(&client, &|| {}).is_ok()));
                 while client.snapshot().queued == 0 {
                     std::thread::yield_now();
                 }

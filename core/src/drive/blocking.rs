@@ -30,7 +30,7 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
         loop {
             step = match step.action {
                 Action::Attempt { until, number } => {
-                    let guard = Guard { client: self, call: step.call };
+                    let guard = Guard { client: self, call: step.call, event: DROPPED };
                     let result = operation(self.attempt(number, until));
                     let outcome = classify(&result);
                     last = Some(result);
@@ -39,7 +39,9 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
                 }
                 Action::Wait { until, .. } => {
                     let until = until.unwrap_or_default();
+                    let guard = Guard { client: self, call: step.call, event: Event::Cancelled };
                     sleep(until.saturating_since((self.now)()));
+                    core::mem::forget(guard);
                     self.on_event(step.call, Event::Elapsed)
                 }
                 Action::Queue { until } => self.wait_in_line(step.call, until),
@@ -79,14 +81,16 @@ impl<Now: Fn() -> Instant, Word: Fn() -> u64> Client<Now, Word> {
     }
 }
 
-/// An operation that panics gives its permit back.
+/// An operation or a sleep that panics gives up its call: what it holds comes back.
 struct Guard<'a, Now: Fn() -> Instant, Word: Fn() -> u64> {
     client: &'a Client<Now, Word>,
     call: CallId,
+    /// What has happened then.
+    event: Event,
 }
 
 impl<Now: Fn() -> Instant, Word: Fn() -> u64> Drop for Guard<'_, Now, Word> {
     fn drop(&mut self) {
-        self.client.on_event(self.call, DROPPED);
+        self.client.on_event(self.call, self.event);
     }
 }

@@ -86,7 +86,7 @@ impl World {
         Instant::from_nanos(self.clock)
     }
 
-    /// What the calls are, in the order of the books.
+    /// What this id names.
     pub fn call(&self, id: CallId) -> Option<CallState> {
         self.engine.call_state_of(self.now(), id)
     }
