@@ -48,24 +48,19 @@ def client(**options: Any) -> ResilientClient:
     return ResilientClient(**{"name": "shop", **alone, **options})
 
 
+def time_left() -> float | None:
+    attempt = stormproof.attempt()
+    assert attempt is not None
+    return attempt.timeout
+
+
 def by_httpx(one: ResilientClient, url: str) -> Outcome[Any]:
     with httpx.Client(verify=False) as web:
-
-        def get() -> httpx.Response:
-            attempt = stormproof.attempt()
-            assert attempt is not None
-            return web.get(url, timeout=attempt.timeout)
-
-        return one.execute(get)
+        return one.execute(lambda: web.get(url, timeout=time_left()))
 
 
 def by_requests(one: ResilientClient, url: str) -> Outcome[Any]:
-    def get() -> requests.Response:
-        attempt = stormproof.attempt()
-        assert attempt is not None
-        return requests.get(url, timeout=attempt.timeout)
-
-    return one.execute(get)
+    return one.execute(lambda: requests.get(url, timeout=time_left()))
 
 
 def by_asyncio(one: ResilientClient, url: str) -> Outcome[Any]:

@@ -40,22 +40,21 @@ pub struct Part {
 /// Runs all parts, or those that are named.
 pub fn run(arguments: &[String]) -> Result<()> {
     let mut size = Size::Ci;
+    let mut is_list = false;
     let mut chosen = Vec::new();
     for argument in arguments {
         match argument.as_str() {
             "--full" => size = Size::Full,
-            "--list" => {
-                PARTS.iter().for_each(|part| println!("{:<10} {}", part.name, part.about));
-                for part in FULL_PARTS {
-                    println!("{:<10} {} (only with --full)", part.name, part.about);
-                }
-                return Ok(());
-            }
+            "--list" => is_list = true,
             name => match all().find(|part| part.name == name) {
                 Some(part) => chosen.push(part),
                 None => bail!("`{name}` is no part: see cargo xtask proof --list"),
             },
         }
+    }
+    if is_list {
+        list();
+        return Ok(());
     }
     if size == Size::Ci
         && let Some(part) =
@@ -79,6 +78,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
         results.push((part.name, result));
     }
     close(&results)
+}
+
+fn list() {
+    PARTS.iter().for_each(|part| println!("{:<10} {}", part.name, part.about));
+    for part in FULL_PARTS {
+        println!("{:<10} {} (only with --full)", part.name, part.about);
+    }
 }
 
 fn all() -> impl Iterator<Item = &'static Part> {
